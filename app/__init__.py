@@ -1,0 +1,1 @@
+"""The web service: API, pages, store, queue client and events."""

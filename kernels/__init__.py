@@ -1,0 +1,1 @@
+"""The vocabulary of the judge and the catalogue of tasks."""

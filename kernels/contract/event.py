@@ -1,0 +1,68 @@
+"""What workers tell the service, over the Redis stream `events`."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kernels.contract._model import Model, Name, Sha256, ShortText
+from kernels.contract.report import Report
+from kernels.contract.submission import SubmissionId
+
+STREAM = "events"
+
+
+class StageEvent(Model):
+    """An attempt entered a stage, or got on within it."""
+
+    kind: Literal["stage"] = "stage"
+    submission: SubmissionId
+    attempt: int = Field(ge=1)
+    stage: Literal["building", "measuring"]
+    """`queued` and `finished` are the service's own to say."""
+    detail: ShortText = ""
+    """What is being done, for a person."""
+    case: Name | None = None
+    worker: ShortText
+    at: datetime
+
+
+class BuiltEvent(Model):
+    """A plan was built; its bundle lies in Redis under `bundle:<submission>-<attempt>`."""
+
+    kind: Literal["built"] = "built"
+    submission: SubmissionId
+    attempt: int = Field(ge=1)
+    plan: Sha256
+    """Digest of the bundle."""
+    worker: ShortText
+    at: datetime
+
+
+class ReportEvent(Model):
+    """An attempt ended."""
+
+    kind: Literal["report"] = "report"
+    submission: SubmissionId
+    attempt: int = Field(ge=1)
+    report: Report
+    worker: ShortText
+    at: datetime
+
+
+Event = Annotated[StageEvent | BuiltEvent | ReportEvent, Field(discriminator="kind")]
+
+
+def lease_key(submission: str, attempt: int) -> str:
+    """Redis key that lives while a worker is busy with an attempt."""
+    return f"lease:{submission}-{attempt}"
+
+
+def bundle_key(submission: str, attempt: int) -> str:
+    """Redis key of a built plan that waits to be measured or stored."""
+    return f"bundle:{submission}-{attempt}"
+
+
+def job_id(queue: Literal["build", "measure"], submission: str, attempt: int) -> str:
+    """RQ job id of one stage of an attempt; unique, so no attempt is queued twice."""
+    return f"{queue}-{submission}-{attempt}"

@@ -1,0 +1,38 @@
+"""Integer arithmetic in task files: shapes, FLOPs and bytes as text such as `2*M*N*K`."""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+
+_BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def evaluate(text: str, values: Mapping[str, int]) -> int:
+    """Value of an expression over names; `+ - * // %` and integers only.
+
+    Raises ValueError for anything else, for an unknown name and for a division by zero.
+    """
+    try:
+        return _value(ast.parse(text, mode="eval").body, values)
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ValueError(f"cannot evaluate {text!r}: {error}") from None
+
+
+def _value(node: ast.expr, values: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name):
+            if name not in values:
+                raise ValueError(f"unknown name {name!r}; known: {', '.join(sorted(values))}")
+            return values[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            return _BINARY[type(op)](_value(left, values), _value(right, values))
+        case _:
+            raise ValueError(f"only integers, names and + - * // %, not {ast.unparse(node)!r}")

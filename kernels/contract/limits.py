@@ -1,0 +1,42 @@
+"""Bounds of everything that crosses from untrusted to trusted."""
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+SOURCE_BYTES = 256 * KIB
+"""A submission; the largest public kernel file we know has 130 KiB, and Python's parser slows
+down far beyond this."""
+
+CASES = 64
+STEPS = 2_000
+"""Device operations per case; host code that is really a CPU program over tensors issues more."""
+
+BUFFERS = 4_096
+CASE_BYTES = 64 * GIB
+"""Device memory of one case, buffers and guards."""
+
+KERNELS = 1_024
+ARGUMENTS = 256
+ALTERNATIVES = 64
+"""Autotune configurations kept per choice."""
+
+RANK = 8
+RELOCATIONS = 65_536
+CUBIN_BYTES = 8 * MIB
+TEXT_BYTES = 16 * MIB
+"""One compiler text (TTIR, TTGIR, PTX), uncompressed."""
+
+BLOBS = 4_096
+PLAN_JSON_BYTES = 32 * MIB
+BUNDLE_BYTES = 128 * MIB
+LOG_BYTES = 64 * KIB
+SCRATCH_BYTES = 1 * GIB
+"""Global scratch of one launch (device-side tensor descriptors)."""
+
+GRID_X = 2**31 - 1
+GRID_YZ = 65_535
+GRID_PRODUCT = 2**31 - 1
+"""Triton skips a launch whose product overflows int32, without a word: such a grid is refused."""
+
+SHARED_BYTES = 232_448
+THREADS = 1_024
+CLUSTER = 16

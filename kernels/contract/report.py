@@ -1,0 +1,209 @@
+"""The report: everything known about one judged submission."""
+
+from datetime import datetime
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from kernels.contract import limits
+from kernels.contract._model import Count, Identifier, LongText, Model, Name, ShortText
+from kernels.contract.device import DeviceName
+from kernels.contract.plan import Resources
+from kernels.contract.submission import SubmissionId
+from kernels.contract.verdict import Verdict, strongest
+
+_MEASURED = {Verdict.ACCEPTED, Verdict.IMPLAUSIBLE}
+
+
+class Diagnostic(Model):
+    """A place in the submission and what is wrong with it."""
+
+    message: LongText
+    """As Python or Triton prints it, or our one sentence."""
+    line: int | None = Field(None, ge=1)
+    """Line of the submission, from 1."""
+    remedy: ShortText | None = None
+    """What to write instead."""
+
+
+class Mismatch(Model):
+    """Where and how a result differs from the reference."""
+
+    output: Identifier
+    """Which result."""
+    distribution: Name
+    """What the inputs were drawn from."""
+    count: Count
+    """Elements outside their bound."""
+    total: Count
+    """Elements compared."""
+    first_index: tuple[int, ...]
+    """Index of the first of them in row-major order."""
+    first_got: ShortText
+    first_expected: ShortText
+    worst_index: tuple[int, ...]
+    """Index of the element with the largest error."""
+    worst_got: ShortText
+    worst_expected: ShortText
+    error_map: tuple[tuple[int, ...], ...] = Field((), max_length=32)
+    """Violations counted over a grid of at most 32 x 32 equal tiles of the last two dimensions."""
+
+
+class Error(Model):
+    """Relative Frobenius error of a result, and what the rule allows."""
+
+    output: Identifier
+    error: float
+    """||Y - R|| / ||R||, R the reference in higher precision."""
+    allowed: float
+    baseline: float
+    """The same error of torch in the task's own element type."""
+
+
+class Timing(Model):
+    """How long one benchmark case takes."""
+
+    microseconds: float = Field(gt=0)
+    """Latency: median of log-ratios to the anchor, times the anchor's median."""
+    low: float = Field(gt=0)
+    """95 % bootstrap interval of `microseconds`."""
+    high: float = Field(gt=0)
+    samples: tuple[float, ...] = Field(max_length=2000)
+    """Raw latencies, in microseconds, in the order they were taken."""
+    torch_microseconds: float | None = Field(None, gt=0)
+    """The torch baseline, measured in the same rounds."""
+    flops_per_second: float = Field(ge=0)
+    bytes_per_second: float = Field(ge=0)
+    """From the least bytes the case must move."""
+    floor_microseconds: float = Field(ge=0)
+    """Fastest the hardware could be, from bytes, FLOPs and the clock read."""
+    roofline: float = Field(ge=0)
+    """Share of that limit: floor / latency."""
+    bound: Literal["memory", "compute", "latency"]
+    """What the floor comes from."""
+    clock_hz: float | None = Field(None, gt=0)
+    """Median SM clock over the rounds."""
+    power_watts: float | None = Field(None, ge=0)
+    throttled: tuple[ShortText, ...] = ()
+    """Reasons the driver gave for lower clocks, if any."""
+
+    @property
+    def speedup(self) -> float | None:
+        """Times faster than the torch baseline."""
+        torch = self.torch_microseconds
+        return None if torch is None else torch / self.microseconds
+
+
+class StepShare(Model):
+    """What part of a case's time one step of the plan takes."""
+
+    step: ShortText
+    """Kernel function or torch operation."""
+    share: float = Field(ge=0, le=1)
+
+
+class CaseResult(Model):
+    """The answer for one case."""
+
+    case: Name
+    kind: Literal["test", "benchmark"]
+    verdict: Verdict
+    reason: ShortText = ""
+    """One sentence; empty when it passed."""
+    errors: tuple[Error, ...] = ()
+    """The largest per result over all distributions and seeds."""
+    mismatch: Mismatch | None = None
+    timing: Timing | None = None
+    shares: tuple[StepShare, ...] = ()
+    configs: dict[ShortText, ShortText] = {}
+    """Autotune configuration chosen, by tuned kernel."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.mismatch is not None and self.verdict is not Verdict.WRONG_ANSWER:
+            raise ValueError("only a wrong answer has a mismatch")
+        if self.timing is not None and self.verdict not in _MEASURED:
+            raise ValueError("only a right result is timed")
+        if self.kind == "benchmark" and self.verdict in _MEASURED and self.timing is None:
+            raise ValueError("an accepted benchmark case must be timed")
+        if self.verdict.passed == bool(self.reason):
+            raise ValueError("a case that did not pass, and only such, gives a reason")
+        return self
+
+
+class KernelReport(Model):
+    """Compiler facts of one kernel that a case would launch."""
+
+    function: Identifier
+    cases: tuple[Name, ...]
+    """Cases that launch it."""
+    config: ShortText = ""
+    """Autotune configuration it belongs to."""
+    warps: int
+    stages: int
+    ctas: int
+    resources: Resources
+
+
+class Environment(Model):
+    """With what the submission was judged."""
+
+    triton: ShortText
+    torch: ShortText
+    python: ShortText
+    driver: ShortText | None = None
+    gpu: ShortText | None = None
+    """What the driver calls the GPU; None where none was used."""
+    jail: ShortText
+    """Isolation level of the build."""
+    worker: ShortText
+    """Host that judged it."""
+
+
+class Durations(Model):
+    """Wall-clock seconds of each part."""
+
+    build: float | None = Field(None, ge=0)
+    check: float | None = Field(None, ge=0)
+    measure: float | None = Field(None, ge=0)
+
+
+class Report(Model):
+    """The judge's answer to one attempt."""
+
+    submission: SubmissionId
+    attempt: int = Field(ge=1)
+    task: Name
+    task_version: int = Field(ge=1)
+    device: DeviceName
+    """GPU model it was built for."""
+    verdict: Verdict
+    reason: ShortText = ""
+    """One sentence; empty when it passed."""
+    diagnostics: tuple[Diagnostic, ...] = Field((), max_length=64)
+    caveats: tuple[ShortText, ...] = Field((), max_length=32)
+    """What this verdict cannot vouch for."""
+    cases: tuple[CaseResult, ...] = Field((), max_length=limits.CASES)
+    kernels: tuple[KernelReport, ...] = Field((), max_length=limits.KERNELS)
+    score: float | None = Field(None, gt=0)
+    """Geometric mean of the benchmark cases' microseconds; less is better."""
+    environment: Environment | None = None
+    durations: Durations = Durations()
+    log: str = Field("", max_length=2 * limits.LOG_BYTES)
+    """What the submission printed while it was built, shortened."""
+    finished_at: datetime
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        verdict = self.verdict
+        if verdict.passed == bool(self.reason):
+            raise ValueError("a report that did not pass, and only such, gives a reason")
+        if (self.score is not None) != (verdict in _MEASURED):
+            raise ValueError("measured reports, and only those, have a score")
+        if verdict.passed and not self.cases:
+            raise ValueError("a report that passed must say which cases")
+        if self.cases and verdict is not Verdict.JUDGE_ERROR:
+            worst = strongest([case.verdict for case in self.cases])
+            if worst.precedence < verdict.precedence:
+                raise ValueError(f"verdict {verdict} is weaker than a case's {worst}")
+        return self

@@ -1,0 +1,162 @@
+"""What worker parents ask of the processes behind the jail, and what those answer.
+
+Every message is one frame (`frame.py`): the model's JSON as header, raw bytes as blobs.
+Answers of `build` and `interpret` are hostile input.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError
+
+from kernels.contract import frame, limits
+from kernels.contract._model import Identifier, Model, Name, ShortText
+from kernels.contract.bundle import first_problem
+from kernels.contract.device import DeviceName
+from kernels.contract.report import CaseResult, Diagnostic, Environment
+from kernels.contract.task import Distribution, Task
+
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class AnswerRefused(ValueError):
+    """An answer is not what its sender was asked for; the message says why."""
+
+
+class Message(Model):
+    """Base of all messages."""
+
+    def pack(self, blobs: tuple[bytes, ...] = ()) -> bytes:
+        """The message as one frame."""
+        return frame.pack(self.model_dump_json(), blobs)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> tuple[Self, list[bytes]]:
+        """The message and its blobs; AnswerRefused for anything else."""
+        try:
+            header, blobs = frame.unpack(data)
+            return cls.model_validate_json(header), blobs
+        except frame.FrameRefused as error:
+            raise AnswerRefused(str(error)) from None
+        except ValidationError as error:
+            raise AnswerRefused(first_problem(error)) from None
+
+
+class Failure(Model):
+    """Why a submission could not be built or run; its own fault."""
+
+    verdict: Literal["rejected", "build_error", "timeout", "runtime_error", "wrong_answer"]
+    reason: ShortText
+    """One sentence."""
+    diagnostics: tuple[Diagnostic, ...] = Field((), max_length=16)
+
+
+class BuildRequest(Message):
+    """To `build`: make the launch plan of a submission."""
+
+    source: str
+    entry: Identifier
+    task: Task
+    device: DeviceName
+    seconds: float = Field(gt=0, le=600)
+    """Budget; optional work such as further configurations is left out when it runs short."""
+
+
+class BuildAnswer(Message):
+    """From `build`: a failure, or blob 0 is the packed Bundle."""
+
+    failure: Failure | None = None
+
+
+class Run(Model):
+    """One set of inputs of one case."""
+
+    case: Name
+    distribution: Distribution
+    round: int = Field(ge=0, lt=1000)
+    """Tells apart several draws of one distribution."""
+
+
+class InputsRequest(Message):
+    """To `measure`: make inputs; answered by InputsAnswer."""
+
+    kind: Literal["inputs"] = "inputs"
+    task: Task
+    reference: ShortText
+    """Path of the task's reference.py."""
+    seed: Seed
+    runs: tuple[Run, ...] = Field(max_length=1000)
+
+
+class InputsAnswer(Message):
+    """Blobs: for each run, the buffer of each input tensor (TensorSpec.nbytes), in order."""
+
+
+class KernelFacts(Model):
+    """What host code may ask of a compiled kernel, taken from the plan."""
+
+    function: Identifier
+    registers: int
+    spills: int
+    shared: int
+    warps: int
+
+
+class InterpretRequest(Message):
+    """To `interpret`: call the submission on CPU tensors; blobs as in InputsAnswer."""
+
+    source: str
+    entry: Identifier
+    task: Task
+    device: DeviceName
+    runs: tuple[Run, ...] = Field(max_length=1000)
+    kernels: tuple[KernelFacts, ...] = Field((), max_length=limits.KERNELS)
+    configs: dict[ShortText, tuple[ShortText, ...]] = {}
+    """Autotune configurations that survived the build, by tuned function."""
+
+
+class InterpretAnswer(Message):
+    """Blobs: for each completed run, the contiguous bytes of each result, in order."""
+
+    completed: int = Field(ge=0, le=1000)
+    """Runs that ended well, from the first."""
+    failure: Failure | None = None
+    """Of the run after those."""
+
+
+class CompareRequest(Message):
+    """To `measure`: compare results; blobs as in InterpretAnswer."""
+
+    kind: Literal["compare"] = "compare"
+    task: Task
+    reference: ShortText
+    seed: Seed
+    runs: tuple[Run, ...] = Field(max_length=1000)
+
+
+class CompareAnswer(Message):
+    """One result per case, in the order the runs first name them; verdict `checked` if right."""
+
+    cases: tuple[CaseResult, ...]
+
+
+class MeasureRequest(Message):
+    """To `measure` with a GPU: judge a plan; blob 0 is the packed Bundle."""
+
+    kind: Literal["measure"] = "measure"
+    task: Task
+    reference: ShortText
+    device: DeviceName
+    seed: Seed
+    seconds: float = Field(gt=0, le=600)
+    """Budget for all cases."""
+
+
+class MeasureAnswer(Message):
+    """From `measure`: results of all cases, or why the plan could not be judged."""
+
+    cases: tuple[CaseResult, ...] = ()
+    failure: Failure | None = None
+    """The plan's fault."""
+    environment: Environment | None = None
+    gpu_seconds: float = Field(0.0, ge=0)
+    """Seconds the GPU was held."""

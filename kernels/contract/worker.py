@@ -1,0 +1,37 @@
+"""What a worker says of itself, in a Redis key that expires unless it is renewed."""
+
+from datetime import datetime
+from typing import Literal
+
+from kernels.contract._model import Model, ShortText
+from kernels.contract.device import DeviceName
+
+HEARTBEAT_SECONDS = 5
+EXPIRY_SECONDS = 20
+
+
+class WorkerInfo(Model):
+    """One worker process, as `/health` shows it."""
+
+    name: ShortText
+    host: ShortText
+    role: Literal["build", "measure"]
+    device: DeviceName | None = None
+    """Of a measurer: the GPU model it serves."""
+    gpu: ShortText | None = None
+    """Of a measurer: what the driver calls its GPU, and its index."""
+    versions: dict[ShortText, ShortText]
+    """Of python, torch, triton, driver."""
+    jail: ShortText
+    """Isolation level; names every missing layer."""
+    jail_complete: bool
+    """False where the operator allowed an unsafe jail."""
+    state: Literal["starting", "idle", "busy", "quarantined"]
+    detail: ShortText = ""
+    started_at: datetime
+    seen_at: datetime
+
+
+def worker_key(name: str) -> str:
+    """Redis key under which a worker's WorkerInfo lies."""
+    return f"worker:{name}"

@@ -1,0 +1,1 @@
+"""What runs beside the queue: jail, build, interpreter check and measuring."""
