@@ -1,0 +1,85 @@
+"""Tasks, cases and their tensors."""
+
+import pytest
+from pydantic import ValidationError
+
+from kernels.contract import (
+    Case,
+    DType,
+    Layout,
+    NumberSpec,
+    Parameter,
+    TensorSpec,
+)
+from kernels.contract.expression import evaluate
+from tests.contract import examples as a
+
+
+def with_layout(layout: Layout) -> TensorSpec:
+    case = Case(
+        name="c",
+        kind="benchmark",
+        values={"M": 3, "N": 5, "dtype": DType.FLOAT16},
+        layouts={"x": layout},
+    )
+    (spec,) = a.task(cases=(case,)).arguments(case)
+    assert isinstance(spec, TensorSpec)
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("layout", "strides", "offset", "nbytes"),
+    [
+        (Layout.CONTIGUOUS, (5, 1), 0, 30),
+        (Layout.TRANSPOSED, (1, 3), 0, 30),
+        (Layout.PADDED, (13, 1), 0, 62),
+        (Layout.OFFSET, (5, 1), 1, 32),
+    ],
+)
+def test_layouts(layout: Layout, strides: tuple[int, ...], offset: int, nbytes: int) -> None:
+    spec = with_layout(layout)
+    assert (spec.strides, spec.offset, spec.nbytes) == (strides, offset, nbytes)
+
+
+def test_cost_follows_the_element_type() -> None:
+    task = a.task()
+    assert task.bytes(task.case("tiny")) == 2 * 6 * 4
+    assert task.bytes(task.case("wide")) == 2 * 32 * 2
+
+
+def test_numbers_are_passed_between_tensors() -> None:
+    task = a.task(inputs=(*a.task().inputs, Parameter(name="k", value="M + 1")))
+    assert task.arguments(task.case("tiny"))[1] == NumberSpec(name="k", value=3)
+
+
+def test_an_unknown_case() -> None:
+    with pytest.raises(KeyError, match="no case 'huge'"):
+        a.task().case("huge")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cases": (a.task().cases[0],)}, "no benchmark case"),
+        ({"cases": a.task().cases * 2}, "share a name"),
+        ({"outputs": (Parameter(name="y", shape=("K",)),)}, "unknown name 'K'"),
+        ({"outputs": (Parameter(name="y", shape=("M-9",)),)}, "negative size"),
+        ({"outputs": (Parameter(name="y", shape=("M",), dtype="float12"),)}, "float12"),
+        ({"inputs": ({"name": "x"},)}, "either a shape"),
+    ],
+)
+def test_inconsistent_tasks_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        a.task(**changes)
+
+
+def test_expressions() -> None:
+    assert evaluate("2*M*N // 3 % 7 - (1 + M)", {"M": 4, "N": 5}) == 40 // 3 % 7 - 5
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "M()", "1/2", "2**99", "M if M else 1", "M//0", "(", "x", "1.5"]
+)
+def test_expressions_hold_integers_only(text: str) -> None:
+    with pytest.raises(ValueError, match=r"evaluate|only integers|unknown name"):
+        evaluate(text, {"M": 1})
