@@ -1,0 +1,144 @@
+"""The catalogue: reads the folders under tasks/ as files and never imports them."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kernels.contract import Task, Verdict
+
+TASKS = Path(__file__).parent / "tasks"
+"""The tasks that come with the project."""
+
+_NEEDS_GPU = re.compile(r"^#\s*needs:\s*gpu\s*$", re.MULTILINE)
+_REQUIRED = ("statement.md", "reference.py", "starter.py")
+
+
+class CatalogError(ValueError):
+    """A task folder is not well formed; the message names the file and what to change."""
+
+
+class UnknownTask(KeyError):
+    """No task has that name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A submission that must get a certain verdict."""
+
+    verdict: Verdict
+    path: Path
+    needs_gpu: bool
+    """Whether only a GPU can show what is wrong with it."""
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+        return self.path.read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class TaskFolder:
+    """One task and where its files lie."""
+
+    task: Task
+    path: Path
+
+    @property
+    def reference(self) -> Path:
+        """The module with `reference`, `baseline` and perhaps `slack`."""
+        return self.path / "reference.py"
+
+    @property
+    def statement(self) -> str:
+        """What participants read, in Markdown."""
+        return (self.path / "statement.md").read_text(encoding="utf-8")
+
+    @property
+    def starter(self) -> str:
+        """Source that an editor starts with: it builds and does not solve the task."""
+        return (self.path / "starter.py").read_text(encoding="utf-8")
+
+    @property
+    def solutions(self) -> tuple[Path, ...]:
+        """Submissions that must be accepted, by name."""
+        return tuple(sorted((self.path / "solutions").glob("*.py")))
+
+    @property
+    def fixtures(self) -> tuple[Fixture, ...]:
+        """Submissions that must be refused, by verdict and name."""
+        return tuple(sorted(_fixtures(self.path / "verdicts"), key=lambda f: f.path))
+
+
+class Catalog(Mapping[str, TaskFolder]):
+    """All tasks of a folder by name; read and checked once, when it is made."""
+
+    def __init__(self, root: Path = TASKS) -> None:
+        """Read root/*/task.toml; CatalogError for the first task that is not well formed."""
+        files = sorted(root.glob("*/task.toml"))
+        if not files:
+            raise CatalogError(f"{root}: no task; a task is a folder with a task.toml in it")
+        self._folders = {file.parent.name: _read(file) for file in files}
+
+    def __getitem__(self, name: str) -> TaskFolder:
+        try:
+            return self._folders[name]
+        except KeyError:
+            known = ", ".join(self._folders)
+            raise UnknownTask(f"no task is called {name!r}; there are {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._folders)
+
+    def __len__(self) -> int:
+        return len(self._folders)
+
+
+def _read(file: Path) -> TaskFolder:
+    for name in _REQUIRED:
+        if not (file.parent / name).is_file():
+            raise CatalogError(f"{file.parent / name}: missing; every task has one")
+    folder = TaskFolder(_task(file), file.parent)
+    _ = folder.fixtures  # so that a verdict that does not exist is found now
+    return folder
+
+
+def _task(file: Path) -> Task:
+    try:
+        data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CatalogError(f"{file}: not valid TOML: {error}") from None
+    if "name" in data:
+        raise CatalogError(f"{file}: name: the folder names the task; remove the field")
+    try:
+        return Task(name=file.parent.name, **data)
+    except ValidationError as error:
+        raise CatalogError(f"{file}: {_problem(error, data)}") from None
+
+
+def _problem(error: ValidationError, data: Mapping[str, Any]) -> str:
+    first = error.errors(include_url=False)[0]
+    where = [str(part) for part in first["loc"]]
+    if len(where) > 1 and where[1].isdecimal():
+        entry = data[where[0]][int(where[1])]
+        if isinstance(entry, dict) and "name" in entry:
+            where[1] = repr(entry["name"])
+    return f"{'.'.join(where) or 'task'}: {first['msg']}"
+
+
+def _fixtures(root: Path) -> Iterator[Fixture]:
+    for path in root.glob("*/*.py"):
+        try:
+            verdict = Verdict(path.parent.name)
+        except ValueError:
+            known = ", ".join(Verdict)
+            raise CatalogError(f"{path.parent}: no such verdict; there are {known}") from None
+        text = path.read_text(encoding="utf-8")
+        yield Fixture(verdict, path, _NEEDS_GPU.search(text) is not None)
