@@ -1,0 +1,251 @@
+"""What the API answers and the pages show; every payload is one of these."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from kernels.contract import (
+    Cost,
+    DeviceName,
+    NumberSpec,
+    Parameter,
+    Permissions,
+    Report,
+    Stage,
+    TensorSpec,
+    TimeLimits,
+    Tolerance,
+    Verdict,
+    WorkerInfo,
+)
+from kernels.contract.task import Value
+
+TaskName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+SubmissionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,64}$")]
+EntryName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Cursor = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}$")]
+IdempotencyKey = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
+
+
+class Schema(BaseModel):
+    """Base of all payloads: immutable, and closed to unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Problem(Schema):
+    """An error, as RFC 9457 shapes it, with what to do next."""
+
+    type: str = "about:blank"
+    """Address of a page on this kind of error, or `about:blank`."""
+    title: str
+    """The kind of error, the same for every occurrence."""
+    status: int
+    """HTTP status."""
+    detail: str
+    """What was wrong this time."""
+    next_step: str
+    """What to do about it."""
+
+
+class CaseDetail(Schema):
+    """One visible case of a task, with everything it passes and expects."""
+
+    name: str
+    kind: Literal["test", "benchmark"]
+    values: dict[str, Value]
+    """Size or element type of each of the task's parameters."""
+    arguments: tuple[TensorSpec | NumberSpec, ...]
+    """What the entry function gets, in order."""
+    results: tuple[TensorSpec, ...]
+    """What it must return, in order."""
+    flops: int
+    """FLOPs one call counts for."""
+    bytes: int
+    """Fewest bytes one call must move."""
+
+
+class TaskSummary(Schema):
+    """A task, as a list shows it."""
+
+    name: str
+    title: str
+    version: int
+    summary: str
+    difficulty: Literal["easy", "medium", "hard"]
+    tags: tuple[str, ...]
+
+
+class TaskDetail(TaskSummary):
+    """A task with all that a participant may know."""
+
+    entry: str
+    """Name of the function that a submission defines."""
+    signature: str
+    """The entry function as a line of Python with shapes, for a person."""
+    statement: str
+    """The problem in Markdown."""
+    starter: str
+    """Source to start from."""
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    cases: tuple[CaseDetail, ...]
+    hidden_cases: int
+    """How many further cases are not shown."""
+    cost: Cost
+    tolerance: Tolerance
+    permissions: Permissions
+    limits: TimeLimits
+    devices: tuple[DeviceName, ...]
+    """GPU models one can submit for, the default first."""
+
+
+class SubmitRequest(Schema):
+    """Source to be judged."""
+
+    task: TaskName
+    source: str
+    """Python with Triton kernels, at most 256 KiB of UTF-8."""
+    device: DeviceName | None = None
+    """GPU model to build for; by default one that this installation measures on."""
+    entry: EntryName | None = None
+    """Function to call; by default the task's."""
+
+
+class SubmissionSummary(Schema):
+    """A submission, as a list shows it."""
+
+    id: str
+    user: str
+    task: str
+    task_version: int
+    device: DeviceName
+    measured: bool
+    """Whether a GPU of that model judges it; otherwise it is checked on the CPU."""
+    stage: Stage
+    attempt: int
+    """Counts from 1; raised each time the judge had to start over."""
+    verdict: Verdict | None
+    """None until it is finished."""
+    reason: str
+    """One sentence; empty when it passed or is not finished."""
+    score: float | None
+    """Geometric mean of the benchmark cases' microseconds; None where nothing was measured."""
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class StageEntry(Schema):
+    """One line of a submission's log of stages."""
+
+    id: int
+    """Grows with time; `Last-Event-ID` resumes after it."""
+    attempt: int
+    stage: Stage
+    detail: str
+    """What is being done, for a person."""
+    case: str | None
+    worker: str
+    """Who said so; empty where it was the service itself."""
+    at: datetime
+
+
+class SubmissionDetail(SubmissionSummary):
+    """Everything known about one submission but its source and its plan."""
+
+    entry: str
+    position: int | None
+    """Place in the queue, from 1; None unless it is queued."""
+    stages: tuple[StageEntry, ...]
+    """Oldest first."""
+    report: Report | None
+    """None until it is finished."""
+    plan_bytes: int | None
+    """Size of the launch plan that can be downloaded; None where there is none."""
+
+
+class SubmissionPage(Schema):
+    """Part of the list of submissions, newest first."""
+
+    items: tuple[SubmissionSummary, ...]
+    next_cursor: str | None
+    """`cursor` of the next page; None on the last."""
+
+
+class SubmissionFilter(Schema):
+    """Which submissions a list holds; None means any."""
+
+    task: TaskName | None = None
+    device: DeviceName | None = None
+    user: User | None = None
+    stage: Stage | None = None
+    verdict: Verdict | None = None
+
+
+class BoardEntry(Schema):
+    """A user's best accepted submission."""
+
+    rank: int
+    """Shared by all entries whose interval overlaps that of the fastest entry of the rank."""
+    tied: bool
+    """Whether another entry has the same rank."""
+    user: str
+    submission: str
+    score: float
+    """Geometric mean of the benchmark cases' microseconds."""
+    low: float
+    """Lower end of the score's interval: geometric mean of the cases' lower ends."""
+    high: float
+    behind: float
+    """Times the best score of the board; 1 for the best."""
+    finished_at: datetime
+
+
+class Board(Schema):
+    """The ranking of a task's current version on a device, best first."""
+
+    task: str
+    task_version: int
+    device: DeviceName
+    entries: tuple[BoardEntry, ...]
+    total: int
+    """Users on the whole board; `entries` may be its top only."""
+
+
+class Component(Schema):
+    """A part that the service depends on."""
+
+    ok: bool
+    detail: str
+    """What it is; or what is wrong and what to do."""
+
+
+class QueueLength(Schema):
+    """Jobs that wait in one queue; None where Redis does not answer."""
+
+    name: str
+    waiting: int | None
+
+
+class Health(Schema):
+    """The state of the installation, as far as this process can see it."""
+
+    status: Literal["ok", "degraded", "down"]
+    """`down`: nothing can be stored; `degraded`: stored, but not judged for now."""
+    version: str
+    database: Component
+    redis: Component
+    redis_embedded: bool
+    """Whether the service runs its own Redis server."""
+    workers: tuple[WorkerInfo, ...]
+    queues: tuple[QueueLength, ...]
+    measured_devices: tuple[DeviceName, ...]
+    """GPU models that a worker has ever measured on here, the latest first."""
+    unsafe: bool
+    """Whether a worker runs submissions in an incomplete jail."""
+    banners: tuple[str, ...]
+    """Sentences that every page must show."""
