@@ -11,6 +11,11 @@ from kernels.contract.submission import SubmissionId
 
 STREAM = "events"
 
+LEASE_SECONDS = 15
+"""How long a worker's hold on an attempt outlives it."""
+
+LEASE_REFRESH_SECONDS = 5
+
 
 class StageEvent(Model):
     """An attempt entered a stage, or got on within it."""

@@ -44,7 +44,14 @@ class Message(Model):
 class Failure(Model):
     """Why a submission could not be built or run; its own fault."""
 
-    verdict: Literal["rejected", "build_error", "timeout", "runtime_error", "wrong_answer"]
+    verdict: Literal[
+        "rejected",
+        "build_error",
+        "timeout",
+        "runtime_error",
+        "memory_violation",
+        "wrong_answer",
+    ]
     reason: ShortText
     """One sentence."""
     diagnostics: tuple[Diagnostic, ...] = Field((), max_length=16)
@@ -121,6 +128,8 @@ class InterpretAnswer(Message):
     """Runs that ended well, from the first."""
     failure: Failure | None = None
     """Of the run after those."""
+    caveats: tuple[ShortText, ...] = Field((), max_length=16)
+    """What the interpreter cannot vouch for in this submission."""
 
 
 class CompareRequest(Message):
