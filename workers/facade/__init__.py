@@ -1,0 +1,8 @@
+"""What submitted code sees of the GPU: one H100 or H200 as cuda:0, held by tensors elsewhere."""
+
+from workers.facade.driver import DeviceDriver
+from workers.facade.facade import Facade
+from workers.facade.hooks import Handler, Hooks
+from workers.facade.refusal import Refusal
+
+__all__ = ["DeviceDriver", "Facade", "Handler", "Hooks", "Refusal"]

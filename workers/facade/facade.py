@@ -1,0 +1,82 @@
+"""The facade as one object: installed once per process, entered wherever host code runs."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Literal, Self
+
+import torch
+import torch.autograd.graph
+
+from kernels.contract import Device
+from workers.facade import benchmarking, cuda, defaults
+from workers.facade.functions import DeviceFunctions
+from workers.facade.hooks import Handler, Hooks
+from workers.facade.mode import DeviceMode
+from workers.facade.placement import Placement
+
+
+class Facade:
+    """Makes host code believe that it runs on a machine with one GPU of the given model.
+
+    `backing` is where its tensors really live: "cpu" with values, "meta" with shapes alone.
+    `install` changes torch and Triton for the whole process, for good: use a forked child.
+    """
+
+    def __init__(
+        self, device: Device, backing: Literal["cpu", "meta"], hooks: Hooks | None = None
+    ) -> None:
+        self.device = device
+        self.placement = Placement(torch.device(backing))
+        self.hooks = Hooks() if hooks is None else hooks
+        self._handlers: dict[Any, Handler] = {}
+        self._entered: list[ExitStack] = []
+
+    def install(self) -> None:
+        """Replace what would look for a GPU in torch, torch.cuda, triton.testing and threads."""
+        own = DeviceFunctions(self.placement).handlers()
+        self._handlers = {**own, **self.hooks.handlers()}
+        cuda.install(self.device, self.hooks)
+        defaults.install(self.placement)
+        benchmarking.install(self.device, self.hooks)
+        self._follow_autograd()
+        self._follow_threads()
+
+    def function_mode(self) -> AbstractContextManager[Any]:
+        """The torch function mode alone."""
+        return DeviceMode(self.placement, self._handlers)
+
+    def __enter__(self) -> Self:
+        stack = ExitStack()
+        stack.enter_context(self.function_mode())
+        for mode in self.hooks.modes():
+            stack.enter_context(mode)
+        self._entered.append(stack)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.pop().close()
+
+    def _follow_autograd(self) -> None:
+        # backward() is itself a torch function: user code that it calls would run without the mode.
+        engine: Callable[..., Any] = torch.autograd.graph._engine_run_backward
+
+        def run_backward(*args: Any, **keywords: Any) -> Any:
+            with self.function_mode():
+                return engine(*args, **keywords)
+
+        torch.autograd.graph._engine_run_backward = run_backward
+        setattr(torch.autograd, "_engine_run_backward", run_backward)  # noqa: B010  not declared
+
+    def _follow_threads(self) -> None:
+        # Modes belong to a thread: in another one, addresses and devices would be the real ones.
+        run = threading.Thread.run
+
+        def run_in_facade(thread: threading.Thread) -> None:
+            with ExitStack() as stack:
+                stack.enter_context(self.function_mode())
+                for mode in self.hooks.modes():
+                    stack.enter_context(mode)
+                run(thread)
+
+        setattr(threading.Thread, "run", run_in_facade)  # noqa: B010  mypy forbids the assignment

@@ -1,0 +1,44 @@
+"""The torch function mode under which host code sees the GPU."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+
+from workers.facade.hooks import Handler
+from workers.facade.placement import Placement
+
+
+class DeviceMode(TorchFunctionMode):
+    """Answers what host code asks of tensors' devices and places what it creates."""
+
+    def __init__(self, placement: Placement, handlers: Mapping[Any, Handler]) -> None:
+        super().__init__()
+        self._placement = placement
+        self._handlers = handlers
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        handler = self._handlers.get(func)
+        keywords = self.placed(func, dict(kwargs or {}))
+        if handler is not None:
+            return handler(func, args, keywords)
+        resolve = self._placement.resolve
+        args = tuple(resolve(a) if isinstance(a, torch.device) else a for a in args)
+        return func(*args, **keywords)
+
+    def placed(self, func: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+        """Keywords with the device resolved and what only a real GPU needs taken out."""
+        if keywords.get("device") is not None:
+            keywords["device"] = self._placement.resolve(keywords["device"])
+        elif func in _device_constructors() and self._placement.injected() is not None:
+            keywords["device"] = self._placement.injected()
+        keywords.pop("pin_memory", None)
+        return keywords
