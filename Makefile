@@ -1,0 +1,31 @@
+# Needs Python 3.11 or newer and nothing else; everything goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test lint bench clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/.ready: pyproject.toml scripts/setup.sh
+	PYTHON=$(PYTHON) VENV=$(VENV) TORCH='$(TORCH)' sh scripts/setup.sh
+	@touch $@
+
+demo: $(VENV)/.ready ## set up, start everything, judge a right and a wrong softmax, keep serving
+	$(BIN)/python scripts/demo.py $(if $(ONCE),--once)
+
+test: $(VENV)/.ready ## lint and the whole test suite, as CI runs it
+	$(MAKE) lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script; done
+
+clean:
+	rm -rf $(VENV) var build

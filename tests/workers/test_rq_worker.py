@@ -1,0 +1,65 @@
+"""Who can write to Redis cannot make a worker run other code."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from rq import Queue
+from rq.job import Job, JobStatus
+from rq.serializers import JSONSerializer
+
+from workers.rq_worker import JudgeJob
+from workers.settings import ROOT
+
+BURST = (
+    "from workers import rq_worker; from rq import Worker\n"
+    "import functools\n"
+    "Worker.work = functools.partialmethod(Worker.work, burst=True)\n"
+    "rq_worker.work('build', 'tested')\n"
+)
+
+
+def run_worker(redis_url: str, tmp_path: Path) -> None:
+    """The real worker, until its queue is empty."""
+    environment = {
+        "KERNELJUDGE_REDIS_URL": redis_url,
+        "KERNELJUDGE_DATA_DIR": str(tmp_path),
+        "PATH": "/usr/bin:/bin",
+    }
+    subprocess.run([sys.executable, "-c", BURST], cwd=ROOT, env=environment, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", ["os.system", "subprocess.call", "workers.jobs._judge"])
+def test_a_job_that_names_another_function_fails(
+    connection: redis.Redis, redis_url: str, tmp_path: Path, name: str
+) -> None:
+    queue = Queue("build", connection=connection, serializer=JSONSerializer)
+    job = queue.enqueue(name, f"touch {tmp_path}/owned", job_id="attack")
+    run_worker(redis_url, tmp_path)
+    assert Job.fetch(job.id, connection, serializer=JSONSerializer).get_status() == JobStatus.FAILED
+    assert not (tmp_path / "owned").exists()
+
+
+def test_callbacks_and_methods_are_not_followed(connection: redis.Redis) -> None:
+    job = JudgeJob.create("os.system", args=["true"], connection=connection)
+    job._success_callback_name = job._failure_callback_name = "os.abort"
+    assert job.success_callback is None
+    assert job.failure_callback is None
+    with pytest.raises(ValueError, match="does not offer"):
+        _ = job.func
+    job.func_name, job.instance = "workers.jobs.build", object()
+    with pytest.raises(ValueError, match="does not offer"):
+        _ = job.func
+
+
+def test_a_job_whose_payload_is_no_submission_fails_and_the_worker_goes_on(
+    connection: redis.Redis, redis_url: str, tmp_path: Path
+) -> None:
+    queue = Queue("build", connection=connection, serializer=JSONSerializer)
+    jobs = [queue.enqueue("workers.jobs.build", payload) for payload in ({}, {"id": 3}, None)]
+    run_worker(redis_url, tmp_path)
+    states = [Job.fetch(j.id, connection, serializer=JSONSerializer).get_status() for j in jobs]
+    assert states == [JobStatus.FAILED] * 3

@@ -1,0 +1,95 @@
+"""`python -m workers`: starts and keeps alive everything that a worker host runs.
+
+Fork servers first, since they probe the jail and refuse to start where a layer is missing; then
+one RQ worker per queue. What dies is started again; SIGTERM lets the jobs at hand finish.
+"""
+
+import logging
+import signal
+import threading
+from functools import partial
+
+from workers import servers
+from workers.gpus import Gpu, find_gpus
+from workers.heartbeat import Heartbeat
+from workers.host import QueueWorker, queue_workers
+from workers.jail import JailLevel, JailRefused, probe
+from workers.keeper import ServerKeeper
+from workers.settings import Settings
+
+_log = logging.getLogger("workers")
+_LOOK_S = 0.5
+"""How often the processes are looked at."""
+
+
+def main() -> int:
+    """Run until SIGTERM or SIGINT; 0 after a clean end, 1 if this host cannot serve."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        settings = Settings.load()
+        settings.runtime_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _serve(settings, stopping)
+    except (ValueError, FileNotFoundError, JailRefused) as error:
+        _log.error("%s", error)
+        return 1
+    return 0
+
+
+def _serve(settings: Settings, stopping: threading.Event) -> None:
+    level = probe()
+    _log.info("%s", level.describe())
+    gpus, notes = find_gpus() if settings.gpu else ([], ["KERNELJUDGE_GPU=off"])
+    for note in notes:
+        _log.info("%s", note)
+    keepers = _start_servers(settings, gpus)
+    workers = queue_workers(settings, gpus, _one_line(level))
+    heartbeat = Heartbeat(settings.connect(), workers, jail_complete=not level.missing)
+    try:
+        for keeper in keepers:
+            keeper.wait_ready()
+        _keep_alive(workers, heartbeat, stopping)
+    finally:
+        for worker in workers:
+            worker.stop()
+        if heartbeat.is_alive():
+            heartbeat.stop()
+        for keeper in keepers:
+            keeper.stop()
+
+
+def _start_servers(settings: Settings, gpus: list[Gpu]) -> list[ServerKeeper]:
+    keepers = [
+        ServerKeeper(partial(servers.start_build, settings), "build"),
+        ServerKeeper(partial(servers.start_interpret, settings), "interpret"),
+    ]
+    for gpu in (None, *gpus):
+        start = partial(servers.start_measure, settings, gpu)
+        keepers.append(ServerKeeper(start, servers.measure_server(gpu)))
+    for keeper in keepers:
+        keeper.start()
+    return keepers
+
+
+def _keep_alive(
+    workers: list[QueueWorker], heartbeat: Heartbeat, stopping: threading.Event
+) -> None:
+    for worker in workers:
+        worker.start()
+    heartbeat.start()
+    _log.info("serving %s", ", ".join(sorted({worker.queue for worker in workers})))
+    while not stopping.wait(_LOOK_S):
+        for worker in workers:
+            if not worker.alive():
+                _log.warning("worker %s ended; starting another", worker.name)
+                worker.start()
+
+
+def _one_line(level: JailLevel) -> str:
+    return level.describe().replace("\n", "; ")[:500]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

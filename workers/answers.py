@@ -1,0 +1,59 @@
+"""Turns what comes out of a jail into a verdict; nothing that an inmate does raises here."""
+
+import signal
+
+from kernels.contract.wire import AnswerRefused, Failure
+from workers.jail import Limits, Outcome, Status
+
+GIB = 1 << 30
+
+
+def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
+    """Why an inmate gave no answer, if it gave none.
+
+    `doing` is a noun phrase such as "building". Raises JudgeFault if the fault is ours.
+    """
+    match outcome.status:
+        case Status.OK:
+            return None
+        case Status.TIMEOUT:
+            return Failure(
+                verdict="timeout", reason=f"{doing} did not end within {limits.wall_s:.0f} s"
+            )
+        case Status.MEMORY:
+            return _rejected(f"{doing} used more than {limits.memory_bytes / GIB:.0f} GiB")
+        case Status.OUTPUT:
+            return _rejected(f"{doing} printed more than {limits.output_bytes >> 20} MiB")
+        case Status.RESULT:
+            return _rejected(f"{doing} gave no readable answer")
+        case Status.SIGNAL:
+            return _died(f"{doing} was ended by signal {signal_name(outcome)}")
+        case Status.EXIT:
+            return _died(f"{doing} ended the process with exit code {outcome.exit_code}")
+        case Status.ERROR:
+            raise JudgeFault(f"{doing} failed inside the judge: {outcome.error}")
+
+
+class JudgeFault(Exception):
+    """The judge could not do its work; the attempt is repeated, the submission is not blamed."""
+
+
+def garbled(error: AnswerRefused | ValueError, doing: str) -> Failure:
+    """The failure for an answer that does not validate: only a manipulated process sends one."""
+    return _rejected(f"{doing} gave an answer that does not hold: {error}"[:500])
+
+
+def signal_name(outcome: Outcome) -> str:
+    """Name of the signal that ended a run, such as SIGSEGV."""
+    try:
+        return signal.Signals(outcome.signal or 0).name
+    except ValueError:
+        return str(outcome.signal)
+
+
+def _rejected(reason: str) -> Failure:
+    return Failure(verdict="rejected", reason=reason)
+
+
+def _died(reason: str) -> Failure:
+    return Failure(verdict="build_error", reason=reason)

@@ -1,0 +1,83 @@
+"""The build stage: submission in, launch plan out."""
+
+import math
+from dataclasses import dataclass
+
+from kernels.contract import Bundle, PlanRefused, Submission, Task, cubin, limits
+from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
+from workers.answers import failure_of, garbled
+from workers.jail import JailClient, Limits
+
+_DOING = "building"
+_GRACE_S = 5
+"""The build is asked to stop adding configurations this long before the jail ends it."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What the build stage found."""
+
+    bundle: Bundle | None
+    """The plan, checked; None if there is a failure."""
+    failure: Failure | None
+    log: str
+    """What the submission printed."""
+    seconds: float
+
+
+def build(submission: Submission, task: Task, jail: JailClient) -> Built:
+    """Run a submission's host code in the jail; JudgeFault or JailUnavailable if we fail."""
+    seconds = math.ceil(task.limits.build)
+    bounds = Limits(
+        wall_s=seconds + _GRACE_S,
+        cpu_s=4 * (seconds + _GRACE_S),
+        memory_bytes=8 * limits.GIB,
+        processes=128,
+        scratch_bytes=limits.GIB,
+        result_bytes=limits.BUNDLE_BYTES,
+    )
+    request = BuildRequest(
+        source=submission.source,
+        entry=submission.entry,
+        task=task,
+        device=submission.device,
+        seconds=seconds,
+    )
+    outcome = jail.run(request.pack(), bounds)
+    failure = failure_of(outcome, bounds, _DOING)
+    bundle = None
+    if failure is None:
+        try:
+            bundle, failure = _read(outcome.result, task, submission)
+        except (AnswerRefused, PlanRefused) as error:
+            failure = garbled(error, _DOING)
+    return Built(bundle=bundle, failure=failure, log=outcome.output, seconds=outcome.wall_s)
+
+
+def _read(data: bytes, task: Task, submission: Submission) -> tuple[Bundle | None, Failure | None]:
+    answer, blobs = BuildAnswer.unpack(data)
+    if answer.failure is not None:
+        return None, answer.failure
+    if len(blobs) != 1:
+        raise AnswerRefused("an answer without a failure must bring one plan")
+    bundle = Bundle.unpack(blobs[0])
+    cubin.check(bundle)
+    _matches(bundle, task, submission)
+    return bundle, None
+
+
+def _matches(bundle: Bundle, task: Task, submission: Submission) -> None:
+    """PlanRefused unless the plan is for this device, these cases and these tensors."""
+    plan = bundle.plan
+    if plan.target.device is not submission.device:
+        raise PlanRefused(f"the plan is for {plan.target.device}, not for {submission.device}")
+    if [case.case for case in plan.cases] != [case.name for case in task.cases]:
+        raise PlanRefused("the plan does not have the task's cases")
+    for case, planned in zip(task.cases, plan.cases, strict=True):
+        tensors = [spec for spec in task.tensors(case)[: -len(task.outputs)]]
+        inputs = [buffer for buffer in planned.buffers if buffer.role == "input"]
+        if [(b.name, b.nbytes) for b in inputs] != [(t.name, t.nbytes) for t in tensors]:
+            raise PlanRefused(f"case {case.name}: the plan's inputs are not the task's")
+        results = [(spec.shape, spec.dtype) for spec in task.results(case)]
+        if [(view.shape, view.dtype) for view in planned.outputs] != results:
+            raise PlanRefused(f"case {case.name}: the plan's outputs are not the task's")

@@ -1,0 +1,185 @@
+"""The check without a GPU: the submission runs on the CPU interpreter, our code compares.
+
+Three processes, so that the submission never meets the reference: ours makes the inputs, the
+jail runs the submission on them, ours compares what it returned.
+"""
+
+import math
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernels.contract import (
+    Case,
+    CaseResult,
+    Choice,
+    Diagnostic,
+    Distribution,
+    Plan,
+    Submission,
+    Task,
+    TensorSpec,
+    Verdict,
+    limits,
+)
+from kernels.contract.wire import (
+    AnswerRefused,
+    CompareAnswer,
+    CompareRequest,
+    Failure,
+    InputsAnswer,
+    InputsRequest,
+    InterpretAnswer,
+    InterpretRequest,
+    KernelFacts,
+    Run,
+)
+from workers.answers import JudgeFault, failure_of, garbled, signal_name
+from workers.jail import JailClient, Limits, Status
+
+_DOING = "the run on the interpreter"
+_OURS = Limits(wall_s=60, cpu_s=120, memory_bytes=8 * limits.GIB, result_bytes=limits.BUNDLE_BYTES)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the interpreter showed."""
+
+    cases: tuple[CaseResult, ...]
+    caveats: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    log: str
+    seconds: float
+
+
+def check(
+    submission: Submission, task: Task, reference: Path, plan: Plan,
+    interpreter: JailClient, ours: JailClient,
+) -> Checked:  # fmt: skip
+    """Run the interpreted cases; JudgeFault or JailUnavailable if we fail."""
+    runs = tuple(_runs(task))
+    seed = secrets.randbits(63)
+    inputs = _make_inputs(task, reference, seed, runs, ours)
+    bounds = _bounds(task)
+    request = InterpretRequest(
+        source=submission.source,
+        entry=submission.entry,
+        task=task,
+        device=submission.device,
+        runs=runs,
+        kernels=_facts(plan),
+        configs=_configs(plan),
+    )
+    outcome = interpreter.run(request.pack(tuple(inputs)), bounds)
+    if outcome.status is Status.SIGNAL:
+        failure: Failure | None = Failure(
+            verdict="memory_violation",
+            reason="a kernel read or wrote outside its tensors: the interpreter ended with "
+            f"signal {signal_name(outcome)}",
+        )
+    else:
+        failure = failure_of(outcome, bounds, _DOING)
+    answer, results = InterpretAnswer(completed=0, failure=failure), list[bytes]()
+    if failure is None:
+        answer, results = _read(outcome.result, task, runs)
+    done = runs[: answer.completed]
+    cases = _compare(task, reference, seed, done, results, ours) if done else ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    if answer.failure is not None:
+        failed = task.case(runs[answer.completed].case)
+        cases = (*(c for c in cases if c.case != failed.name), _failed(failed, answer.failure))
+        diagnostics = answer.failure.diagnostics
+    return Checked(cases, answer.caveats, diagnostics, outcome.output, outcome.wall_s)
+
+
+def _runs(task: Task) -> Iterator[Run]:
+    for case in task.cases:
+        if case.interpreted:
+            for distribution in task.distributions:
+                yield Run(case=case.name, distribution=Distribution(distribution), round=0)
+
+
+def _bounds(task: Task) -> Limits:
+    seconds = math.ceil(task.limits.interpret)
+    return Limits(
+        wall_s=seconds,
+        cpu_s=4 * seconds,
+        memory_bytes=8 * limits.GIB,
+        result_bytes=limits.BUNDLE_BYTES,
+    )
+
+
+def _make_inputs(
+    task: Task, reference: Path, seed: int, runs: tuple[Run, ...], ours: JailClient
+) -> list[bytes]:
+    request = InputsRequest(task=task, reference=str(reference), seed=seed, runs=runs)
+    return InputsAnswer.unpack(_ask(ours, request.pack(), "making inputs"))[1]
+
+
+def _compare(
+    task: Task, reference: Path, seed: int, runs: tuple[Run, ...], results: list[bytes],
+    ours: JailClient,
+) -> tuple[CaseResult, ...]:  # fmt: skip
+    request = CompareRequest(task=task, reference=str(reference), seed=seed, runs=runs)
+    answer = _ask(ours, request.pack(tuple(results)), "comparing results")
+    return CompareAnswer.unpack(answer)[0].cases
+
+
+def _ask(ours: JailClient, request: bytes, doing: str) -> bytes:
+    """An answer of our own code, which may not fail."""
+    outcome = ours.run(request, _OURS)
+    failure = failure_of(outcome, _OURS, doing)
+    if failure is not None:
+        raise JudgeFault(f"{failure.reason}: {outcome.output[-300:]}")
+    return outcome.result
+
+
+def _read(data: bytes, task: Task, runs: tuple[Run, ...]) -> tuple[InterpretAnswer, list[bytes]]:
+    try:
+        answer, results = InterpretAnswer.unpack(data)
+        _expect(answer, results, task, runs)
+    except AnswerRefused as error:
+        return InterpretAnswer(completed=0, failure=garbled(error, _DOING)), []
+    return answer, results
+
+
+def _expect(
+    answer: InterpretAnswer, results: list[bytes], task: Task, runs: tuple[Run, ...]
+) -> None:
+    if (answer.completed < len(runs)) != (answer.failure is not None):
+        raise AnswerRefused("it must complete all runs or say why not")
+    specs: list[TensorSpec] = []
+    for run in runs[: answer.completed]:
+        specs += task.results(task.case(run.case))
+    if [len(result) for result in results] != [spec.nbytes for spec in specs]:
+        raise AnswerRefused("its results do not have the sizes of the task's outputs")
+
+
+def _failed(case: Case, failure: Failure) -> CaseResult:
+    return CaseResult(
+        case=case.name, kind=case.kind, verdict=Verdict(failure.verdict), reason=failure.reason
+    )
+
+
+def _facts(plan: Plan) -> tuple[KernelFacts, ...]:
+    return tuple(
+        KernelFacts(
+            function=kernel.function,
+            registers=kernel.resources.registers,
+            spills=kernel.resources.stack_bytes // 4,
+            shared=kernel.resources.shared_bytes,
+            warps=kernel.warps,
+        )
+        for kernel in plan.kernels.values()
+    )
+
+
+def _configs(plan: Plan) -> dict[str, tuple[str, ...]]:
+    configs: dict[str, tuple[str, ...]] = {}
+    for case in plan.cases:
+        for step in case.steps:
+            if isinstance(step, Choice):
+                names = tuple(alternative.config for alternative in step.alternatives)
+                configs[step.function] = configs.get(step.function, ()) + names
+    return {function: tuple(dict.fromkeys(names)) for function, names in configs.items()}

@@ -1,0 +1,90 @@
+"""How workers speak to the service: events on a stream, leases on attempts, bundles by key."""
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import redis
+
+from kernels.contract import (
+    STREAM,
+    BuiltEvent,
+    Event,
+    Report,
+    ReportEvent,
+    StageEvent,
+    Submission,
+    bundle_key,
+    lease_key,
+)
+from kernels.contract.event import LEASE_REFRESH_SECONDS, LEASE_SECONDS
+
+_BUNDLE_SECONDS = 24 * 3600
+"""A plan waits this long for a measurer and for the service to store it."""
+
+_IF_MINE = "if redis.call('get',KEYS[1])==ARGV[1] then return "
+_RENEW = _IF_MINE + "redis.call('expire',KEYS[1],ARGV[2]) end"
+_RELEASE = _IF_MINE + "redis.call('del',KEYS[1]) end"
+
+
+class Publisher:
+    """Publishes what happens to one attempt."""
+
+    def __init__(self, connection: redis.Redis, submission: Submission, worker: str) -> None:
+        self._redis = connection
+        self._submission = submission
+        self._worker = worker
+
+    def stage(self, stage: Literal["building", "measuring"], detail: str) -> None:
+        """Say that the attempt entered a stage or got on within it."""
+        self._add(StageEvent(stage=stage, detail=detail, **self._common()))
+
+    def built(self, bundle: bytes, digest: str) -> None:
+        """Leave the plan for the measurer and the service."""
+        key = bundle_key(self._submission.id, self._submission.attempt)
+        self._redis.set(key, bundle, ex=_BUNDLE_SECONDS)
+        self._add(BuiltEvent(plan=digest, **self._common()))
+
+    def report(self, report: Report) -> None:
+        """Say how the attempt ended."""
+        self._add(ReportEvent(report=report, **self._common()))
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "submission": self._submission.id,
+            "attempt": self._submission.attempt,
+            "worker": self._worker,
+            "at": datetime.now(UTC),
+        }
+
+    def _add(self, event: Event) -> None:
+        self._redis.xadd(STREAM, {"event": event.model_dump_json()})
+
+
+@contextmanager
+def lease(connection: redis.Redis, submission: Submission) -> Iterator[bool]:
+    """Hold an attempt while working on it; yields False if another worker holds it.
+
+    The lease expires by itself when its holder dies, which tells the service to start over.
+    """
+    key, token = lease_key(submission.id, submission.attempt), secrets.token_hex(8)
+    if not connection.set(key, token, nx=True, ex=LEASE_SECONDS):
+        yield False
+        return
+    done = threading.Event()
+    renewer = threading.Thread(target=_renew, args=(connection, key, token, done), daemon=True)
+    renewer.start()
+    try:
+        yield True
+    finally:
+        done.set()
+        renewer.join()
+        connection.eval(_RELEASE, 1, key, token)
+
+
+def _renew(connection: redis.Redis, key: str, token: str, done: threading.Event) -> None:
+    while not done.wait(LEASE_REFRESH_SECONDS):
+        connection.eval(_RENEW, 1, key, token, LEASE_SECONDS)

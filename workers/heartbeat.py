@@ -1,0 +1,80 @@
+"""What a host's workers say of themselves, every few seconds, in keys that expire."""
+
+import contextlib
+import importlib.metadata
+import platform
+import threading
+from datetime import UTC, datetime
+from typing import Literal
+
+import redis
+
+from kernels.contract import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, worker_key
+from workers.host import QueueWorker
+
+State = Literal["starting", "idle", "busy", "quarantined"]
+
+
+class Heartbeat(threading.Thread):
+    """Publishes a WorkerInfo for each living worker until it is stopped."""
+
+    def __init__(
+        self, connection: redis.Redis, workers: list[QueueWorker], *, jail_complete: bool
+    ) -> None:
+        super().__init__(daemon=True)
+        self._redis = connection
+        self._workers = workers
+        self._jail_complete = jail_complete
+        self._started_at = datetime.now(UTC)
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """Beat; a Redis that is away for longer than its connection waits ends nothing."""
+        while not self._stopped.is_set():
+            # Where Redis is away the keys expire, which is the truth: nobody can reach us.
+            with contextlib.suppress(redis.RedisError):
+                self.beat()
+            self._stopped.wait(HEARTBEAT_SECONDS)
+
+    def stop(self) -> None:
+        """End, and say that the workers are gone."""
+        self._stopped.set()
+        self.join()
+        for worker in self._workers:
+            self._redis.delete(worker_key(worker.name))
+
+    def beat(self) -> None:
+        """Publish once."""
+        for worker in self._workers:
+            if worker.alive():
+                info = self._info(worker)
+                self._redis.set(worker_key(worker.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
+
+    def _info(self, worker: QueueWorker) -> WorkerInfo:
+        gpu = worker.gpu
+        return WorkerInfo(
+            name=worker.name,
+            host=worker.settings.host,
+            role=worker.role,
+            device=gpu.device if gpu else None,
+            gpu=f"{gpu.name} (number {gpu.index})" if gpu else None,
+            versions=_versions() | ({"driver": gpu.driver} if gpu else {}),
+            jail=worker.jail_level,
+            jail_complete=self._jail_complete,
+            state=_state(self._redis.hget(f"rq:worker:{worker.name}", "state")),
+            started_at=self._started_at,
+            seen_at=datetime.now(UTC),
+        )
+
+
+def _state(text: bytes | str | None) -> State:
+    """RQ's word for what a worker does, in ours."""
+    states: dict[bytes | str | None, State] = {b"busy": "busy", b"idle": "idle"}
+    return states.get(text, "starting")
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in ("torch", "triton"):
+        versions[package] = importlib.metadata.version(package)
+    return versions

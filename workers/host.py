@@ -1,0 +1,72 @@
+"""The processes of one worker host, and how each is started."""
+
+import ctypes
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workers.gpus import Gpu
+from workers.servers import measure_server
+from workers.settings import ROOT, Settings
+
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class QueueWorker:
+    """One RQ worker process; a restart gives it a new name, as RQ asks."""
+
+    settings: Settings
+    role: Literal["build", "measure"]
+    gpu: Gpu | None
+    jail_level: str
+    """Shown in every report that this worker writes."""
+    name: str = ""
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def queue(self) -> str:
+        """The queue it serves."""
+        return "build" if self.gpu is None else f"measure:{self.gpu.device.value}"
+
+    def start(self) -> None:
+        """Start, or start again."""
+        self.name = f"{self.settings.host}-{self.role}-{secrets.token_hex(3)}"
+        environment = os.environ | {
+            "KERNELJUDGE_JAIL_LEVEL": self.jail_level,
+            "KERNELJUDGE_MEASURE_SERVER": measure_server(self.gpu),
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "workers.rq_worker", self.queue, self.name],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=die_with_parent,
+        )
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Ask it to finish the job at hand and end; wait for that."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+
+
+def die_with_parent() -> None:
+    """In a new child: end when its parent does, however that ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def queue_workers(settings: Settings, gpus: list[Gpu], jail_level: str) -> list[QueueWorker]:
+    """Build workers as the settings say, and one measuring worker per GPU."""
+    builders = [
+        QueueWorker(settings, "build", None, jail_level) for _ in range(settings.build_workers)
+    ]
+    return builders + [QueueWorker(settings, "measure", gpu, jail_level) for gpu in gpus]

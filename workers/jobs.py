@@ -1,0 +1,198 @@
+"""What RQ calls: one function per stage, each judging one attempt of one submission."""
+
+import ctypes
+import hashlib
+import logging
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rq import Queue, Retry
+from rq.exceptions import DuplicateJobError
+from rq.serializers import JSONSerializer
+
+from kernels.catalog import Catalog, TaskFolder
+from kernels.contract import (
+    Bundle,
+    Durations,
+    Report,
+    Submission,
+    Task,
+    bundle_key,
+    job_id,
+)
+from workers import reports
+from workers.answers import JudgeFault
+from workers.building import build as run_build
+from workers.checking import check
+from workers.events import Publisher, lease
+from workers.jail import JailClient, JailUnavailable
+from workers.measuring import measure as run_measure
+from workers.servers import socket_of
+from workers.settings import Settings
+
+_log = logging.getLogger(__name__)
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at one submission, with everything a stage needs."""
+
+    submission: Submission
+    folder: TaskFolder
+    settings: Settings
+    publisher: Publisher
+
+    @property
+    def task(self) -> Task:
+        """What is judged."""
+        return self.folder.task
+
+    def jail(self, name: str) -> JailClient:
+        """A client of one of this host's fork servers."""
+        return JailClient(socket_of(self.settings, name))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What every report says of this worker."""
+        jail = os.environ.get("KERNELJUDGE_JAIL_LEVEL", "unknown")
+        return {"environment": reports.environment(self.settings.host, jail)}
+
+
+def build(payload: dict[str, Any]) -> str:
+    """Queue `build`: make the launch plan, then pass it on or check it without a GPU."""
+    return _judge(payload, _build)
+
+
+def measure(payload: dict[str, Any]) -> str:
+    """Queue `measure:<device>`: replay the plan on this worker's GPU."""
+    return _judge(payload, _measure)
+
+
+def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -> str:
+    _die_with_parent()
+    settings = Settings.load()
+    submission = Submission.model_validate(payload)
+    connection = settings.connect()
+    with lease(connection, submission) as held:
+        if not held:
+            return "another worker holds this attempt"
+        publisher = Publisher(connection, submission, settings.host)
+        try:
+            attempt = _attempt(submission, settings, publisher)
+            report = stage(attempt)
+        except (JudgeFault, JailUnavailable) as fault:
+            report = reports.judge_error(submission, str(fault))
+        except Exception as error:  # noqa: BLE001  RQ would tell nobody: the service must hear
+            _log.exception("attempt %s-%s", submission.id, submission.attempt)
+            report = reports.judge_error(submission, f"{type(error).__name__}: {error}")
+        if report is None:
+            return "passed on"
+        publisher.report(report)
+        return report.verdict.value
+
+
+def _attempt(submission: Submission, settings: Settings, publisher: Publisher) -> Attempt:
+    folder = Catalog(settings.tasks_dir)[submission.task]
+    task = folder.task
+    if task.version != submission.task_version:
+        raise JudgeFault(
+            f"this worker has version {task.version} of task {task.name}, the service has "
+            f"{submission.task_version}: update both to one release"
+        )
+    return Attempt(submission, folder, settings, publisher)
+
+
+def _build(attempt: Attempt) -> Report | None:
+    submission, task = attempt.submission, attempt.task
+    attempt.publisher.stage("building", "compiling for " + submission.device.value)
+    built = run_build(submission, task, attempt.jail("build"))
+    durations = Durations(build=built.seconds)
+    if built.failure is not None or built.bundle is None:
+        assert built.failure is not None  # Built's invariant
+        return reports.failed(
+            submission, built.failure, log=built.log, durations=durations, **attempt.facts
+        )
+    if submission.measured:
+        _pass_on(attempt, built.bundle)
+        return None
+    attempt.publisher.stage("building", "checking on the CPU interpreter")
+    checked = check(
+        submission,
+        task,
+        attempt.folder.reference,
+        built.bundle.plan,
+        attempt.jail("interpret"),
+        attempt.jail("measure"),
+    )
+    return reports.judged(
+        submission,
+        checked.cases,
+        caveats=checked.caveats,
+        diagnostics=checked.diagnostics,
+        kernels=reports.kernel_reports(built.bundle.plan),
+        log=built.log + checked.log,
+        durations=Durations(build=built.seconds, check=checked.seconds),
+        **attempt.facts,
+    )
+
+
+def _pass_on(attempt: Attempt, bundle: Bundle) -> None:
+    """Leave the plan in Redis and queue the measuring; both may be done twice."""
+    submission = attempt.submission
+    packed = bundle.pack()
+    attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
+    queue = Queue(
+        f"measure:{submission.device.value}",
+        connection=attempt.settings.connect(),
+        serializer=JSONSerializer,
+    )
+    try:
+        queue.enqueue(
+            "workers.jobs.measure",
+            submission.model_dump(mode="json"),
+            job_id=job_id("measure", submission.id, submission.attempt),
+            unique=True,
+            retry=Retry(max=2),
+            job_timeout=int(attempt.task.limits.measure) + 120,
+            result_ttl=3600,
+            failure_ttl=86_400,
+            description=f"measure {submission.id}-{submission.attempt}",
+        )
+    except DuplicateJobError:
+        return  # An earlier run of this job got this far before it was repeated.
+
+
+def _measure(attempt: Attempt) -> Report | None:
+    submission, task = attempt.submission, attempt.task
+    attempt.publisher.stage("measuring", "replaying on the GPU")
+    key = bundle_key(submission.id, submission.attempt)
+    packed = attempt.settings.connect().get(key)
+    if not isinstance(packed, bytes):
+        raise JudgeFault("the built plan is no longer in Redis")
+    plan = Bundle.unpack(packed).plan
+    device = os.environ["KERNELJUDGE_MEASURE_SERVER"]
+    measured = run_measure(submission, task, attempt.folder.reference, packed, attempt.jail(device))
+    facts: dict[str, Any] = {
+        "log": measured.log,
+        "kernels": reports.kernel_reports(plan),
+        "durations": Durations(measure=measured.seconds),
+    } | attempt.facts
+    if measured.environment is not None:
+        facts["environment"] = measured.environment.model_copy(
+            update={"jail": facts["environment"].jail, "worker": attempt.settings.host}
+        )
+    if measured.failure is not None:
+        return reports.failed(submission, measured.failure, **facts)
+    return reports.judged(submission, measured.cases, **facts)
+
+
+def _die_with_parent() -> None:
+    """A work horse must not go on as an orphan while another worker repeats its job."""
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)

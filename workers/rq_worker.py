@@ -1,0 +1,70 @@
+"""The RQ worker of one queue: `python -m workers.rq_worker QUEUE NAME`.
+
+One queue per worker, since RQ can lose a job that it pops from several.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rq import Queue, Worker
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from workers import jobs
+from workers.settings import Settings
+
+_FUNCTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "workers.jobs.build": jobs.build,
+    "workers.jobs.measure": jobs.measure,
+}
+
+
+class JudgeJob(Job):  # type: ignore[misc]
+    """A job that can name only our functions: who writes to Redis must not run code here."""
+
+    @property
+    def func(self) -> Callable[[dict[str, Any]], str]:
+        """The named function; ValueError for any other name."""
+        if self.instance is not None or self.func_name not in _FUNCTIONS:
+            raise ValueError("the job names a function that this worker does not offer")
+        return _FUNCTIONS[self.func_name]
+
+    @property
+    def success_callback(self) -> None:
+        """None; callbacks could name any function."""
+
+    @property
+    def failure_callback(self) -> None:
+        """None; callbacks could name any function."""
+
+    @property
+    def stopped_callback(self) -> None:
+        """None; callbacks could name any function."""
+
+    def send_webhooks(self, status: str, *, exc_string: str | None = None) -> None:
+        """Nothing; webhooks would make the worker fetch a URL that the job names."""
+
+
+def work(queue_name: str, name: str) -> None:
+    """Serve one queue until SIGTERM; the job at hand is finished first."""
+    settings = Settings.load()
+    connection = settings.connect()
+    queue = Queue(queue_name, connection=connection, serializer=JSONSerializer, job_class=JudgeJob)
+    worker = Worker(
+        [queue],
+        name=name,
+        connection=connection,
+        serializer=JSONSerializer,
+        job_class=JudgeJob,
+        worker_ttl=60,
+        maintenance_interval=30,
+        job_monitoring_interval=5,
+        log_job_description=False,
+    )
+    worker.work(with_scheduler=False, logging_level=logging.WARNING)
+
+
+if __name__ == "__main__":
+    work(sys.argv[1], sys.argv[2])
