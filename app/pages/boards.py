@@ -1,0 +1,19 @@
+"""The ranking of a task on a device."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.pages.queries import device_of
+from app.pages.rendering import CurrentService, render
+
+router = APIRouter()
+
+
+@router.get("/boards/{task}/{device}")
+def show_board(request: Request, service: CurrentService, task: str, device: str) -> Response:
+    """The top of a board."""
+    detail = service.task_detail(task)
+    chosen = device_of(device, detail)
+    board = service.board(task, chosen, limit=500)
+    return render(request, "board.html", task=detail, device=chosen, board=board)

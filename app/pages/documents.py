@@ -1,0 +1,56 @@
+"""The documents under docs/, as pages."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.errors import NotFound
+from app.pages import markdown
+from app.pages.rendering import render
+
+router = APIRouter()
+_FOLDER = Path(__file__).parents[2] / "docs"
+
+
+@dataclass(frozen=True)
+class Document:
+    """One file under docs/."""
+
+    name: str
+    """Its file name without the ending."""
+    title: str
+    text: str
+    """Markdown."""
+
+
+@router.get("/docs")
+def list_documents(request: Request) -> Response:
+    """All documents."""
+    return render(request, "documents.html", documents=tuple(documents().values()))
+
+
+@router.get("/docs/{name}")
+def show_document(request: Request, name: str) -> Response:
+    """One document; links between the files of docs/ work here as well."""
+    if name.endswith(".md"):
+        return RedirectResponse(f"/docs/{name.removesuffix('.md')}", 308)
+    document = documents().get(name)
+    if document is None:
+        raise NotFound(f"no document is called {name!r}", "Open /docs for the list of documents.")
+    return render(request, "document.html", document=document)
+
+
+@cache
+def documents() -> dict[str, Document]:
+    """All documents by name, as they were when first asked for."""
+    read = (_read(path) for path in sorted(_FOLDER.glob("*.md")))
+    return {document.name: document for document in read}
+
+
+def _read(path: Path) -> Document:
+    text = path.read_text(encoding="utf-8")
+    return Document(path.stem, markdown.title(text) or path.stem, text)

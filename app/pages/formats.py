@@ -1,0 +1,86 @@
+"""How numbers, sizes and times are written on pages."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from app.schemas import CaseDetail
+from kernels.contract import DType, TensorSpec
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Plain decimal notation with that many significant digits and thousands separators."""
+    if value == 0:
+        return "0"
+    exponent = int(f"{value:.{digits - 1}e}".split("e")[1])
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
+
+
+def microseconds(value: float) -> str:
+    """A latency in microseconds, to a tenth of a percent or better."""
+    return significant(value, 4)
+
+
+def tera(value: float) -> str:
+    """A rate in units of 10^12 per second."""
+    return significant(value / 1e12)
+
+
+def giga(value: float) -> str:
+    """A rate in units of 10^9 per second."""
+    return significant(value / 1e9)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage."""
+    return f"{significant(100 * share)} %"
+
+
+def error(value: float) -> str:
+    """A relative error."""
+    return "0" if value == 0 else f"{value:.1e}".replace("e-0", "e-")
+
+
+def data_size(count: int) -> str:
+    """Bytes, in the largest binary unit that keeps the number above 1."""
+    value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while value >= 1024 and len(units) > 1:
+        value, units = value / 1024, units[1:]
+    return f"{significant(value)} {units[0]}" if units[0] != "B" else f"{count} B"
+
+
+def magnitude(count: int) -> str:
+    """A count with an SI prefix: 137 G."""
+    value, units = float(count), ["", " k", " M", " G", " T", " P"]
+    while value >= 1000 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{significant(value)}{units[0]}"
+
+
+def moment(value: datetime) -> str:
+    """A time of day in UTC; a time without a zone is UTC already."""
+    zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return f"{zoned.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def sizes(values: Mapping[str, int | DType]) -> str:
+    """The parameters of a case in one line: `M 4096 · N 1024 · float16`."""
+    return " · ".join(
+        value.value if isinstance(value, DType) else f"{name} {value:,}"
+        for name, value in values.items()
+    )
+
+
+def memory(case: CaseDetail) -> str:
+    """Which arguments do not lie row-major from an aligned address; empty if all do."""
+    notes = (_memory(a) for a in case.arguments if isinstance(a, TensorSpec))
+    return ", ".join(note for note in notes if note)
+
+
+def _memory(spec: TensorSpec) -> str:
+    step, contiguous = 1, True
+    for size, stride in zip(reversed(spec.shape), reversed(spec.strides), strict=True):
+        contiguous = contiguous and (size == 1 or stride == step)
+        step *= size
+    if not contiguous:
+        return f"{spec.name} has strides {', '.join(f'{stride:,}' for stride in spec.strides)}"
+    return f"{spec.name} starts at element {spec.offset}" if spec.offset else ""

@@ -1,0 +1,16 @@
+"""Errors as pages, from the same data as the API's problem+json."""
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.pages.rendering import render
+from app.schemas import Problem
+
+
+def problem_page(
+    request: Request, problem: Problem, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The error as a page; blocks on the service's health."""
+    return render(request, "problem.html", status=problem.status, headers=headers, problem=problem)

@@ -1,0 +1,30 @@
+"""Reading what stands in an address; an empty field of a form means any."""
+
+from pydantic import ValidationError
+
+from app.errors import Invalid, NotFound
+from app.schemas import SubmissionFilter, TaskDetail
+from kernels.contract import DeviceName
+
+
+def device_of(text: str | None, task: TaskDetail) -> DeviceName:
+    """The device asked for, or the task's default; NotFound if there is no such device."""
+    if not text:
+        return task.devices[0]
+    try:
+        return DeviceName(text)
+    except ValueError:
+        known = ", ".join(DeviceName)
+        raise NotFound(f"no device is called {text!r}", f"Choose one of {known}.") from None
+
+
+def filter_of(**fields: str | None) -> SubmissionFilter:
+    """Which submissions a list should hold; Invalid names the field that makes no sense."""
+    try:
+        return SubmissionFilter.model_validate({k: v for k, v in fields.items() if v})
+    except ValidationError as error:
+        names = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()}))
+        raise Invalid(
+            f"the list cannot be filtered by this {names}",
+            "Clear the filter, then choose from what the form offers.",
+        ) from None

@@ -1,0 +1,79 @@
+"""Templates to HTML: one environment, always escaping, with what every page needs."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Annotated, cast
+
+from fastapi import Depends
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from app.pages import formats, listing, markdown
+from app.pages.assets import FRONTEND, static
+from app.pages.security import page_headers
+from app.pages.verdicts import WORDINGS
+from app.service import Service
+
+
+def current_service(request: Request) -> Service:
+    """The service that `create_app` made for this process."""
+    return cast(Service, request.app.state.service)
+
+
+CurrentService = Annotated[Service, Depends(current_service)]
+
+
+def render(
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    **context: object,
+) -> HTMLResponse:
+    """A whole page, with its banners and its content policy; blocks on the service's health."""
+    nonce = secrets.token_urlsafe(16)
+    html = _environment.get_template(template).render(
+        context,
+        nonce=nonce,
+        path=request.url.path,
+        health=current_service(request).health(),
+    )
+    return HTMLResponse(html, status, headers={**page_headers(nonce), **(headers or {})})
+
+
+def fragment(template: str, **context: object) -> str:
+    """Part of a page, to be put into one that is open already."""
+    return _environment.get_template(template).render(context)
+
+
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FRONTEND / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(static=static, wordings=WORDINGS)
+    environment.filters.update(
+        data_size=formats.data_size,
+        error=formats.error,
+        giga=formats.giga,
+        magnitude=formats.magnitude,
+        markdown=markdown.to_html,
+        memory=formats.memory,
+        microseconds=formats.microseconds,
+        moment=formats.moment,
+        percent=formats.percent,
+        printed=listing.printed,
+        significant=formats.significant,
+        sizes=formats.sizes,
+        tera=formats.tera,
+        visible=listing.visible,
+    )
+    return environment
+
+
+_environment = _make_environment()

@@ -1,0 +1,94 @@
+"""A report arranged for reading: what went wrong beside the source, what was measured by case."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, log
+
+from app.errors import NotFound
+from app.pages.listing import MOST_LINES, Line, excerpt, lines
+from app.schemas import Board, BoardEntry, CaseDetail, SubmissionDetail, TaskDetail
+from app.service import Service
+from kernels.contract import CaseResult, Diagnostic, Report, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnostic with the lines of the source around it."""
+
+    diagnostic: Diagnostic
+    excerpt: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a submission stands on its board."""
+
+    entry: BoardEntry
+    total: int
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """Everything that the page of a finished submission shows."""
+
+    report: Report
+    findings: tuple[Finding, ...]
+    tests: tuple[CaseResult, ...]
+    benchmarks: tuple[CaseResult, ...]
+    task_cases: dict[str, CaseDetail]
+    """What the cases pass, by name; hidden cases and those of older versions are not there."""
+    listing: tuple[Line, ...] | None
+    """None where the source has too many lines for a listing."""
+    source: str
+    speedup: float | None
+    """Geometric mean over the benchmark cases, times the torch reference."""
+    roofline: float | None
+    """Geometric mean of the shares of the hardware's limit."""
+    place: Place | None
+
+
+def view_of(service: Service, detail: SubmissionDetail, report: Report) -> ReportView:
+    """Gather what belongs to a report; blocks on the database."""
+    source = service.submission_source(detail.id)
+    marked = frozenset(found.line for found in report.diagnostics if found.line)
+    numbered = lines(source, marked)
+    task = _task(service, detail.task)
+    timings = [case.timing for case in report.cases if case.timing is not None]
+    return ReportView(
+        report=report,
+        findings=tuple(
+            Finding(found, excerpt(numbered, found.line or 0)) for found in report.diagnostics
+        ),
+        tests=tuple(case for case in report.cases if case.kind == "test"),
+        benchmarks=tuple(case for case in report.cases if case.kind == "benchmark"),
+        task_cases={case.name: case for case in task.cases} if task else {},
+        listing=numbered if len(numbered) <= MOST_LINES else None,
+        source=source,
+        speedup=_mean(timing.speedup for timing in timings),
+        roofline=_mean(timing.roofline for timing in timings),
+        place=_place(service, detail, report) if task else None,
+    )
+
+
+def _task(service: Service, name: str) -> TaskDetail | None:
+    try:
+        return service.task_detail(name)
+    except NotFound:  # the task was taken away; its submissions can still be read
+        return None
+
+
+def _place(service: Service, detail: SubmissionDetail, report: Report) -> Place | None:
+    if report.verdict is not Verdict.ACCEPTED:
+        return None
+    board: Board = service.board(detail.task, detail.device)
+    found = [entry for entry in board.entries if entry.submission == detail.id]
+    return Place(found[0], board.total) if found else None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Geometric mean; None unless every value is there and positive."""
+    known = list(values)
+    positive = [value for value in known if value]
+    if not known or len(positive) < len(known):
+        return None
+    return exp(sum(map(log, positive)) / len(positive))

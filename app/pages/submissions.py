@@ -1,0 +1,82 @@
+"""The list of submissions, and one submission from queue to report."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.errors import Invalid
+from app.pages.queries import filter_of
+from app.pages.rendering import CurrentService, fragment, render
+from app.pages.report import ReportView, view_of
+from app.schemas import SubmissionDetail
+from app.service import Service
+from kernels.contract import DeviceName, Stage, Verdict
+
+router = APIRouter()
+
+
+@router.get("/submissions")
+def list_submissions(
+    request: Request,
+    service: CurrentService,
+    task: str | None = None,
+    device: str | None = None,
+    verdict: str | None = None,
+    stage: str | None = None,
+    user: str | None = None,
+    cursor: str | None = None,
+) -> Response:
+    """Submissions, newest first; the address holds the filters."""
+    wanted = filter_of(task=task, device=device, verdict=verdict, stage=stage, user=user)
+    if cursor and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 18):
+        raise Invalid("the list has no such page", "Open the first page of the list again.")
+    return render(
+        request,
+        "submissions.html",
+        page=service.list_submissions(wanted, cursor=cursor or None, limit=50),
+        wanted=wanted,
+        tasks=service.list_tasks(),
+        devices=tuple(DeviceName),
+        verdicts=tuple(Verdict),
+        stages=tuple(Stage),
+    )
+
+
+@router.get("/submissions/{submission}")
+def show_submission(request: Request, service: CurrentService, submission: str) -> Response:
+    """One submission; while it is unfinished the page follows its stages."""
+    detail = service.submission_detail(submission)
+    return render(
+        request, "submission.html", detail=detail, view=_view(service, detail), whole_page=True
+    )
+
+
+async def _existing(service: CurrentService, submission: Annotated[str, Path()]) -> str:
+    """The id, once it is known that the stream will not begin with an error."""
+    return (await run_in_threadpool(service.submission_detail, submission)).id
+
+
+@router.get("/submissions/{submission}/live", response_class=EventSourceResponse)
+async def follow_submission(
+    service: CurrentService, submission: Annotated[str, Depends(_existing)]
+) -> AsyncIterator[ServerSentEvent]:
+    """The inner part of the page after each change; `done` when nothing will follow."""
+    async for detail in service.changes(submission):
+        html = await run_in_threadpool(_inner, service, detail)
+        yield ServerSentEvent(raw_data=html)
+    yield ServerSentEvent(event="done", raw_data="")
+
+
+def _inner(service: Service, detail: SubmissionDetail) -> str:
+    return fragment(
+        "_submission.html", detail=detail, view=_view(service, detail), whole_page=False
+    )
+
+
+def _view(service: Service, detail: SubmissionDetail) -> ReportView | None:
+    return None if detail.report is None else view_of(service, detail, detail.report)

@@ -1,0 +1,133 @@
+"""The list of tasks, and one task with its editor and its board."""
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.errors import Conflict, Invalid, ServiceError, TooLarge, TooManyRequests, Unavailable
+from app.pages.queries import device_of
+from app.pages.rendering import CurrentService, render
+from app.pages.security import require_same_origin
+from app.schemas import SubmitRequest, TaskDetail
+from app.service import Service
+from kernels.contract import DeviceName
+
+router = APIRouter()
+
+_CORRECTABLE = (Conflict, Invalid, TooLarge, TooManyRequests, Unavailable)
+"""Errors that the form shows beside the source, so that nothing typed is lost."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the editor holds when the page opens."""
+
+    source: str
+    diagnostics: str = "[]"
+    """JSON: line and message of each finding about an earlier submission of this source."""
+    origin: str | None = None
+    """The submission it was taken from."""
+
+
+@router.get("/")
+def list_tasks(request: Request, service: CurrentService) -> Response:
+    """All tasks."""
+    return render(request, "tasks.html", tasks=service.list_tasks())
+
+
+@router.get("/tasks/{name}")
+def show_task(
+    request: Request,
+    service: CurrentService,
+    name: str,
+    device: str | None = None,
+    origin: str | None = None,
+) -> Response:
+    """A task; `origin` names a submission to go on from, `device` the board to show."""
+    task = service.task_detail(name)
+    draft = _draft_of(service, origin) if origin else Draft(task.starter)
+    return _task_page(request, service, task, device_of(device, task), draft)
+
+
+@router.post("/tasks/{name}", dependencies=[Depends(require_same_origin)])
+def submit(
+    request: Request,
+    service: CurrentService,
+    name: str,
+    source: Annotated[str, Form()] = "",
+    device: Annotated[str, Form()] = "",
+    form_key: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Submit and go to the submission; a form sent twice is one submission."""
+    source = source.replace("\r\n", "\n")  # forms send every line end as CR LF
+    try:
+        wanted = _request(name, source, device)
+        submitted = service.submit(wanted, idempotency_key=_key(form_key, wanted))
+    except _CORRECTABLE as problem:
+        task = service.task_detail(name)
+        chosen = device_of(None if isinstance(problem, Invalid) else device, task)
+        return _task_page(request, service, task, chosen, Draft(source), problem)
+    return RedirectResponse(f"/submissions/{submitted.submission.id}", 303)
+
+
+def _request(name: str, source: str, device: str) -> SubmitRequest:
+    if not source.strip():
+        raise Invalid("the source is empty", "Write or paste a solution, then submit it.")
+    try:
+        return SubmitRequest.model_validate(
+            {"task": name, "source": source, "device": device or None}
+        )
+    except ValidationError as error:
+        fields = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()}))
+        raise Invalid(
+            f"the form holds a {fields} that is not known here",
+            "Choose one of those that this page offers, and submit again.",
+        ) from None
+
+
+def _key(form_key: str, wanted: SubmitRequest) -> str | None:
+    """The same form with another source is another submission."""
+    if not form_key:
+        return None
+    text = f"{form_key}\0{wanted.task}\0{wanted.device}\0{wanted.source}"
+    return f"form-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _draft_of(service: Service, submission: str) -> Draft:
+    report = service.submission_detail(submission).report
+    findings = [
+        {"line": found.line, "message": "\n".join(filter(None, (found.message, found.remedy)))}
+        for found in (report.diagnostics if report else ())
+        if found.line
+    ]
+    return Draft(service.submission_source(submission), json.dumps(findings), submission)
+
+
+def _task_page(
+    request: Request,
+    service: Service,
+    task: TaskDetail,
+    device: DeviceName,
+    draft: Draft,
+    problem: ServiceError | None = None,
+) -> Response:
+    retry = {"Retry-After": str(problem.retry_after)} if problem and problem.retry_after else None
+    return render(
+        request,
+        "task.html",
+        status=problem.status if problem else 200,
+        headers=retry,
+        task=task,
+        device=device,
+        draft=draft,
+        board=service.board(task.name, device, limit=10),
+        problem=problem.problem if problem else None,
+        form_key=secrets.token_urlsafe(12),
+    )
