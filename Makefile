@@ -12,7 +12,7 @@ $(VENV)/.ready: pyproject.toml scripts/setup.sh
 	@touch $@
 
 demo: $(VENV)/.ready ## set up, start everything, judge a right and a wrong softmax, keep serving
-	$(BIN)/python scripts/demo.py $(if $(ONCE),--once)
+	$(BIN)/python -m scripts.demo $(if $(ONCE),--once)
 
 test: $(VENV)/.ready ## lint and the whole test suite, as CI runs it
 	$(MAKE) lint

@@ -1,0 +1,103 @@
+"""The whole stack on a machine with a Hopper GPU, in one call.
+
+Starts service and workers, submits every solution and every verdict fixture of every task, checks
+the verdicts, and writes each report to a folder:
+
+    python -m scripts.gpu_stack --out build/reports [--task softmax] [--repeat 3]
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernels.catalog import Catalog
+from scripts.stack import ROOT, Stack
+
+_WAIT_S = 180
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file to submit and the verdict it must get."""
+
+    task: str
+    path: Path
+    expected: str
+
+    @property
+    def label(self) -> str:
+        """Name of the report's file."""
+        return f"{self.task}-{self.expected}-{self.path.stem}"
+
+
+def main() -> int:
+    """0 if every verdict was the expected one and a GPU measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--task", action="append", help="only these tasks")
+    parser.add_argument("--repeat", type=int, default=1, help="judge each solution so often")
+    parser.add_argument("--port", type=int, default=8123)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with Stack(ROOT / "var" / "gpu", arguments.port) as stack:
+        health = stack.wait_until_ready()
+        measured = [worker["gpu"] for worker in health["workers"] if worker["gpu"]]
+        print(f"GPUs: {measured or 'none'}", flush=True)
+        right = [
+            judge(stack, candidate, arguments.out)
+            for candidate in candidates(arguments.task, arguments.repeat)
+        ]
+        (arguments.out / "health.json").write_text(json.dumps(health, indent=1))
+        for part in stack.parts:
+            (arguments.out / f"{part.module}.log").write_bytes(part.log.read_bytes()[-200_000:])
+    print(f"{sum(right)} of {len(right)} verdicts as expected")
+    return 0 if measured and all(right) else 1
+
+
+def candidates(tasks: list[str] | None, repeat: int) -> Iterator[Candidate]:
+    """Every solution, `repeat` times, and every fixture."""
+    for name, folder in Catalog().items():
+        if tasks is None or name in tasks:
+            for path in folder.solutions:
+                for _ in range(repeat):
+                    yield Candidate(name, path, "accepted")
+            for fixture in folder.fixtures:
+                yield Candidate(name, fixture.path, fixture.verdict.value)
+
+
+def judge(stack: Stack, candidate: Candidate, out: Path) -> bool:
+    """Submit, print one line, write the report; whether the verdict is the expected one."""
+    started = time.monotonic()
+    detail = stack.submit(candidate.task, candidate.path.read_text(), wait=_WAIT_S)
+    seconds = time.monotonic() - started
+    right = detail["verdict"] == candidate.expected
+    print(
+        f"{'ok  ' if right else 'FAIL'} {candidate.label:45} {detail['verdict']} in {seconds:.1f} s"
+        f" {summary(detail['report'])} {'' if right else detail['reason']}",
+        flush=True,
+    )
+    if detail["report"] is not None:
+        (out / f"{candidate.label}.json").write_text(json.dumps(detail["report"], indent=1))
+    return right
+
+
+def summary(report: dict[str, Any] | None) -> str:
+    """Score, and the median share of the roofline and speed-up over torch of its cases."""
+    timings = [case["timing"] for case in (report or {}).get("cases", []) if case["timing"]]
+    if not timings:
+        return ""
+    roofline = statistics.median(timing["roofline"] for timing in timings)
+    speedups = [t["torch_microseconds"] / t["microseconds"] for t in timings]
+    return (
+        f"{report['score']:.1f} us, roofline {roofline:.0%}, "  # type: ignore[index]
+        f"x torch {min(speedups):.2f} to {max(speedups):.2f}"
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

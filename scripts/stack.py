@@ -1,0 +1,142 @@
+"""A whole installation on this machine: the service and the workers, kept alive."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+ROOT = Path(__file__).resolve().parent.parent
+_READY_S = 180
+_ANSWER_S = 600
+
+
+class NotReady(RuntimeError):
+    """The installation did not come up; the message has the end of its logs."""
+
+
+@dataclass
+class Part:
+    """One of the two programs that make an installation."""
+
+    module: str
+    stack: "Stack"
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """Where it writes what it says."""
+        return self.stack.data_dir / f"{self.module}.log"
+
+    def keep_alive(self) -> None:
+        """Start it unless it runs."""
+        if self.process is None or self.process.poll() is not None:
+            with self.log.open("ab") as log:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", self.module],
+                    cwd=ROOT,
+                    env=self.stack.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+
+    def stop(self) -> None:
+        """Ask it to end, and wait."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+
+    def explain(self) -> str:
+        """The end of its log."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return f"--- the end of {self.log}\n" + "\n".join(lines[-25:])
+
+
+@dataclass
+class Stack:
+    """Service and workers on one data directory and one port of the loopback address."""
+
+    data_dir: Path
+    port: int = 8000
+    settings: dict[str, str] = field(default_factory=dict)
+    """Further environment variables."""
+    parts: list[Part] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = [Part("app", self), Part("workers", self)]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What both programs get."""
+        mine = {"KERNELJUDGE_DATA_DIR": str(self.data_dir), "KERNELJUDGE_PORT": str(self.port)}
+        return os.environ | self.settings | mine
+
+    @property
+    def address(self) -> str:
+        """Where the pages are."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for part in reversed(self.parts):
+            part.stop()
+
+    def keep_alive(self) -> None:
+        """Start again what has ended."""
+        for part in self.parts:
+            part.keep_alive()
+
+    def wait_until_ready(self) -> dict[str, Any]:
+        """Start all and wait until a worker of each kind is idle; the health that says so."""
+        deadline = time.monotonic() + _READY_S
+        while time.monotonic() < deadline:
+            for part in self.parts:
+                if part.process is not None and part.process.poll() is not None:
+                    raise NotReady(part.explain())
+            self.keep_alive()
+            health = self.ask("/api/v1/health")
+            if (
+                health
+                and health["workers"]
+                and all(worker["state"] != "starting" for worker in health["workers"])
+            ):
+                return health
+            time.sleep(0.2)
+        raise NotReady("\n".join(part.explain() for part in self.parts))
+
+    def submit(self, task: str, source: str, wait: float = 0, **fields: str) -> dict[str, Any]:
+        """Submit a source; the submission as it is after at most `wait` seconds."""
+        body = {"task": task, "source": source} | fields
+        detail = self.ask(f"/api/v1/submissions?wait={wait:g}", body)
+        if detail is None:
+            raise NotReady(f"nobody answers at {self.address}")
+        return detail
+
+    def ask(self, path: str, body: dict[str, str] | None = None) -> dict[str, Any] | None:
+        """A JSON answer, or None while nobody answers. Raises HTTPError for a refusal."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.address + path, data=data, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=_ANSWER_S) as answer:
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except urllib.error.HTTPError:
+            raise
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return None
