@@ -1,0 +1,1 @@
+"""The measurer: inputs, comparison, replay and clock. No submitted Python ever runs in it."""

@@ -1,0 +1,110 @@
+"""The check without a GPU: make inputs for the interpreter, compare what comes back."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from kernels.contract import Case, CaseResult, Error, Task, TensorSpec, Verdict
+from kernels.contract.wire import CompareAnswer, CompareRequest, InputsAnswer, InputsRequest, Run
+from workers.measure import inputs
+from workers.measure.compare import Comparison, compare
+from workers.measure.reference import Reference, load, torch_dtype
+
+
+def make_inputs(request: InputsRequest) -> bytes:
+    """The packed InputsAnswer: for each run, the buffer of each input tensor."""
+    reference = load(request.reference)
+    blobs = []
+    for run in request.runs:
+        made = _make(request.task, run, request.seed, reference)
+        blobs += [buffer.numpy().tobytes() for buffer in made.buffers.values()]
+    return InputsAnswer().pack(tuple(blobs))
+
+
+def compare_results(request: CompareRequest, blobs: list[bytes]) -> bytes:
+    """The packed CompareAnswer; the blobs are hostile, a misfit is a wrong answer."""
+    reference = load(request.reference)
+    groups: dict[str, list[tuple[Run, list[bytes]]]] = {}
+    for run, results in _by_run(request, blobs):
+        groups.setdefault(run.case, []).append((run, results))
+    cases = [
+        _judge_case(request, request.task.case(name), runs, reference)
+        for name, runs in groups.items()
+    ]
+    return CompareAnswer(cases=tuple(cases)).pack()
+
+
+def _make(task: Task, run: Run, seed: int, reference: Reference) -> inputs.Inputs:
+    return inputs.make(task, task.case(run.case), run.distribution, run.round, seed, reference)
+
+
+def _by_run(request: CompareRequest, blobs: list[bytes]) -> Iterator[tuple[Run, list[bytes]]]:
+    width = len(request.task.outputs)
+    for number, run in enumerate(request.runs):
+        yield run, blobs[number * width : (number + 1) * width]
+
+
+def _judge_case(
+    request: CompareRequest, case: Case, runs: list[tuple[Run, list[bytes]]], reference: Reference
+) -> CaseResult:
+    specs = request.task.results(case)
+    comparisons: list[Comparison] = []
+    for run, results in runs:
+        misfit = _misfit(specs, results)
+        if misfit:
+            return _wrong(case, misfit)
+        arguments = _make(request.task, run, request.seed, reference).arguments
+        comparisons += compare(
+            specs,
+            [_tensor(blob, spec) for blob, spec in zip(results, specs, strict=True)],
+            reference.expect(arguments, specs),
+            request.task.tolerance,
+            run.distribution.value,
+        )
+    return summarize(case, comparisons, Verdict.CHECKED)
+
+
+def summarize(case: Case, comparisons: list[Comparison], passed: Verdict) -> CaseResult:
+    """The answer for one case: the first mismatch, if any, and the largest error per result."""
+    errors: dict[str, Error] = {}
+    for comparison in comparisons:
+        known = errors.get(comparison.error.output)
+        if known is None or _exceeds(comparison.error, known):
+            errors[comparison.error.output] = comparison.error
+    failed = next((c for c in comparisons if c.mismatch is not None), None)
+    return CaseResult(
+        case=case.name,
+        kind=case.kind,
+        verdict=passed if failed is None else Verdict.WRONG_ANSWER,
+        reason="" if failed is None else failed.reason,
+        errors=tuple(errors.values()),
+        mismatch=None if failed is None else failed.mismatch,
+    )
+
+
+def _exceeds(error: Error, other: Error) -> bool:
+    """Whether an error is the larger share of what its run allows."""
+    return error.error * max(other.allowed, 1e-300) > other.error * max(error.allowed, 1e-300)
+
+
+def _misfit(specs: tuple[TensorSpec, ...], results: list[bytes]) -> str:
+    if len(results) != len(specs):
+        return f"{len(results)} results came back, the task has {len(specs)}"
+    for spec, blob in zip(specs, results, strict=True):
+        size = spec.numel * spec.dtype.itemsize
+        if len(blob) != size:
+            return f"{spec.name} has {len(blob)} bytes, the task says {size}"
+    return ""
+
+
+def _wrong(case: Case, reason: str) -> CaseResult:
+    return CaseResult(
+        case=case.name, kind=case.kind, verdict=Verdict.WRONG_ANSWER, reason=reason[:500]
+    )
+
+
+def _tensor(blob: bytes, spec: TensorSpec) -> Tensor:
+    if spec.numel == 0:
+        return torch.empty(spec.shape, dtype=torch_dtype(spec.dtype))
+    return torch.frombuffer(bytearray(blob), dtype=torch_dtype(spec.dtype)).view(spec.shape)

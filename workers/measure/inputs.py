@@ -1,0 +1,189 @@
+"""Make inputs: every distribution, from a secret seed, in the layout that a case asks for."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from kernels.contract import Case, Distribution, DType, NumberSpec, Task, TensorSpec
+from workers.measure.reference import Argument, Reference, ReferenceBroken, torch_dtype
+
+_OFFSET = 100.0
+"""exp of it overflows float32, so a softmax that does not subtract the maximum shows."""
+
+_TINY = 1e-3
+_OUTLIER = 50.0
+_OUTLIER_SHARE = 1e-3
+_ZERO_ROWS = 0.25
+_GAP = 0xFF
+"""Byte between the elements of a strided input: NaN in every float type."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The arguments of one run."""
+
+    arguments: tuple[Argument, ...]
+    """As the reference takes them: strided tensors and numbers."""
+    buffers: dict[str, Tensor]
+    """Bytes under each tensor argument, by its name; TensorSpec.nbytes long."""
+
+
+def derive(seed: int, *parts: object) -> int:
+    """A seed of 63 bits for one purpose, such that no other can be found from it."""
+    text = "\0".join(str(part) for part in (seed, *parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def make(
+    task: Task,
+    case: Case,
+    distribution: Distribution,
+    round_: int,
+    seed: int,
+    reference: Reference,
+    device: str = "cpu",
+) -> Inputs:
+    """Inputs of one run; the same for the same seed on the same kind of device."""
+    generator = torch.Generator(device)
+    generator.manual_seed(derive(seed, task.name, case.name, distribution.value, round_))
+    specs = task.arguments(case)
+    tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+    if reference.make_inputs is None:
+        values = [
+            draw(spec, distribution, generator, leading=index == 0)
+            for index, spec in enumerate(tensors)
+        ]
+    else:
+        made = reference.make_inputs(specs, dict(case.values), distribution.value, generator)
+        values = list(made)
+        _check(values, tensors)
+    buffers = {spec.name: _store(value, spec) for spec, value in zip(tensors, values, strict=True)}
+    arguments = tuple(
+        spec.value if isinstance(spec, NumberSpec) else strided(buffers[spec.name], spec)
+        for spec in specs
+    )
+    return Inputs(arguments, buffers)
+
+
+def strided(buffer: Tensor, spec: TensorSpec) -> Tensor:
+    """The tensor of a specification in its buffer of bytes."""
+    tensor = torch.empty(0, dtype=torch_dtype(spec.dtype), device=buffer.device)
+    return tensor.set_(buffer.untyped_storage(), spec.offset, spec.shape, spec.strides)
+
+
+def draw(
+    spec: TensorSpec, distribution: Distribution, generator: torch.Generator, leading: bool = True
+) -> Tensor:
+    """Row-major values of one tensor; only the leading one is shifted in `offset`."""
+    if distribution is Distribution.OFFSET and not leading:
+        distribution = Distribution.NORMAL
+    if spec.dtype is DType.BOOL:
+        return _booleans(spec.shape, distribution, generator)
+    if spec.dtype.is_float:
+        return _floats(spec, distribution, generator)
+    return _integers(spec, distribution, generator)
+
+
+def _store(value: Tensor, spec: TensorSpec) -> Tensor:
+    buffer = torch.full((spec.nbytes,), _GAP, dtype=torch.uint8, device=value.device)
+    if spec.numel:
+        strided(buffer, spec).copy_(value)
+    return buffer
+
+
+def _check(values: Sequence[object], specs: Sequence[TensorSpec]) -> None:
+    if len(values) != len(specs):
+        raise ReferenceBroken(f"make_inputs made {len(values)} tensors, the task has {len(specs)}")
+    for value, spec in zip(values, specs, strict=True):
+        if not isinstance(value, Tensor) or tuple(value.shape) != spec.shape:
+            raise ReferenceBroken(f"make_inputs made no tensor of shape {spec.shape}: {spec.name}")
+
+
+def _floats(spec: TensorSpec, distribution: Distribution, generator: torch.Generator) -> Tensor:
+    dtype = torch.float64 if spec.dtype is DType.FLOAT64 else torch.float32
+
+    def normal(shape: tuple[int, ...]) -> Tensor:
+        return torch.randn(shape, generator=generator, device=generator.device, dtype=dtype)
+
+    match distribution:
+        case Distribution.NORMAL:
+            values = normal(spec.shape)
+        case Distribution.OFFSET:
+            values = normal(spec.shape).add_(_OFFSET)
+        case Distribution.TINY:
+            values = normal(spec.shape).mul_(_TINY)
+        case Distribution.OUTLIERS:
+            values = _with_outliers(normal(spec.shape), generator)
+        case Distribution.TIES:
+            values = _whole(spec.shape, -4, 4, generator).to(dtype)
+        case Distribution.CONSTANT_ROWS:
+            values = _constant_rows(spec.shape, normal, generator)
+    limit = torch.finfo(torch_dtype(spec.dtype)).max
+    return values.clamp_(-limit, limit)
+
+
+def _integers(spec: TensorSpec, distribution: Distribution, generator: torch.Generator) -> Tensor:
+    info = torch.iinfo(torch_dtype(spec.dtype))
+    signed = info.min < 0
+
+    def around(shape: tuple[int, ...], reach: int) -> Tensor:
+        low = -reach if signed else 0
+        return _whole(shape, low, low + 2 * reach, generator)
+
+    match distribution:
+        case Distribution.NORMAL:
+            values = around(spec.shape, 50)
+        case Distribution.OFFSET:
+            values = around(spec.shape, 10).add_(min(info.max // 2, 10_000))
+        case Distribution.TINY:
+            values = around(spec.shape, 1)
+        case Distribution.OUTLIERS:
+            values = _with_outliers(around(spec.shape, 50), generator)
+        case Distribution.TIES:
+            values = around(spec.shape, 2)
+        case Distribution.CONSTANT_ROWS:
+            values = _constant_rows(spec.shape, lambda shape: around(shape, 50), generator)
+    # Of uint64 the upper half is left out: torch's int64 arithmetic cannot make it.
+    return values.clamp_(max(info.min, -(2**63)), min(info.max, 2**63 - 1))
+
+
+def _booleans(
+    shape: tuple[int, ...], distribution: Distribution, generator: torch.Generator
+) -> Tensor:
+    def bits(shape: tuple[int, ...]) -> Tensor:
+        share = {Distribution.OFFSET: 0.9, Distribution.TINY: 0.01, Distribution.OUTLIERS: 0.05}
+        random = torch.rand(shape, generator=generator, device=generator.device)
+        return random < share.get(distribution, 0.5)
+
+    if distribution is Distribution.CONSTANT_ROWS:
+        return _constant_rows(shape, bits, generator)
+    return bits(shape)
+
+
+def _whole(shape: tuple[int, ...], low: int, high: int, generator: torch.Generator) -> Tensor:
+    """Uniform integers from low to high, both included."""
+    return torch.randint(low, high + 1, shape, generator=generator, device=generator.device)
+
+
+def _with_outliers(values: Tensor, generator: torch.Generator) -> Tensor:
+    if values.numel() == 0:
+        return values
+    flat = values.view(-1)
+    count = max(1, round(flat.numel() * _OUTLIER_SHARE))
+    places = _whole((count,), 0, flat.numel() - 1, generator)
+    flat[places] = flat[places] * int(_OUTLIER)
+    return values
+
+
+def _constant_rows(
+    shape: tuple[int, ...],
+    make_values: Callable[[tuple[int, ...]], Tensor],
+    generator: torch.Generator,
+) -> Tensor:
+    rows = (*shape[:-1], 1) if shape else ()
+    values = make_values(rows)
+    zero = torch.rand(rows, generator=generator, device=generator.device) < _ZERO_ROWS
+    return values.masked_fill(zero, 0).expand(shape).clone()
