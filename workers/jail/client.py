@@ -1,0 +1,59 @@
+"""What a worker uses: one request to a fork server, one outcome back."""
+
+import socket
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from workers.jail import wire
+from workers.jail.outcome import JailUnavailable, Outcome, Status
+from workers.jail.profile import Limits
+
+# Over the wall limit: making the jail, killing it, and moving the result.
+_GRACE_S = 60.0
+_CONNECT_S = 5.0
+_MOST_TEXT_BYTES = 1 << 20
+
+
+def _connect(path: Path) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(_CONNECT_S)
+    try:
+        connection.connect(str(path))
+    except OSError as error:
+        connection.close()
+        raise JailUnavailable(f"no jail server at {path} ({error}): start it") from error
+    return connection
+
+
+def _outcome(header: dict[str, Any], parts: list[bytes]) -> Outcome:
+    if "unavailable" in header:
+        raise JailUnavailable(header["unavailable"])
+    result, error, output = parts
+    header["status"] = Status(header["status"])
+    return Outcome(**header, result=result, error=error.decode(), output=output.decode())
+
+
+class JailClient:
+    """A fork server, by the path of its socket; keeps no connection between runs."""
+
+    def __init__(self, socket_path: Path) -> None:
+        self._socket_path = socket_path
+
+    def run(self, request: bytes, limits: Limits, timeout: float | None = None) -> Outcome:
+        """Run the server's entry function on `request` in a new jail.
+
+        `timeout` is in seconds, by default the wall limit and a minute. JailUnavailable if the
+        server is down or breaks, or the jail cannot be made: never the fault of the request.
+        """
+        if len(request) > wire.MOST_REQUEST_BYTES:
+            raise ValueError(f"a request has at most {wire.MOST_REQUEST_BYTES} bytes")
+        patience = limits.wall_s + _GRACE_S if timeout is None else timeout
+        with _connect(self._socket_path) as connection:
+            try:
+                header = {"limits": asdict(limits)}
+                wire.send(connection, header, request, timeout=patience)
+                most = limits.result_bytes + _MOST_TEXT_BYTES
+                return _outcome(*wire.receive(connection, most, patience))
+            except wire.BrokenMessage as error:
+                raise JailUnavailable(f"the jail server gave no answer: {error}") from error

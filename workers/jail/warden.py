@@ -1,0 +1,174 @@
+"""The trusted process beside each jail: starts it, ends it and decides the outcome."""
+
+import os
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from workers.jail import frame, identity, init, linux, processes, root, wire
+from workers.jail.capture import HeadAndTail
+from workers.jail.cell import READY, Cell, Entry, Pipes, open_pipe
+from workers.jail.level import JailLevel, Layer
+from workers.jail.outcome import JailUnavailable, Outcome, Status
+from workers.jail.profile import Limits, Profile
+from workers.jail.slots import take_slot
+from workers.jail.watch import Watch
+
+_TRANSFER_S = 30.0
+_DEATH_S = 10.0
+# A process ended by its own processor limit has used nearly all of it.
+_CPU_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Service:
+    """What is the same for every jail of one server."""
+
+    profile: Profile
+    level: JailLevel
+    entry: Entry
+    slots: Path
+    """Folder of the slot locks."""
+    mountpoint: Path
+    """An empty folder of the judge."""
+
+
+class _ClientGone(Exception):
+    """Nobody waits for this outcome any more."""
+
+
+@contextmanager
+def _open_cell(service: Service, limits: Limits) -> Iterator[Cell]:
+    """A cell with a slot of its own, and on a machine without mounts a plain scratch folder."""
+    cell = Cell(
+        service.profile,
+        limits,
+        service.level,
+        take_slot(service.slots),
+        service.mountpoint,
+        root.SCRATCH,
+    )
+    if cell.has(Layer.MOUNTNS):
+        yield cell
+        return
+    scratch = service.mountpoint / str(cell.uid)
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(mode=0o700)
+    if not identity.needs_user_namespace() and cell.has(Layer.UID):
+        os.chown(scratch, cell.uid, cell.uid)
+    try:
+        yield replace(cell, scratch=scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _start(cell: Cell, entry: Entry, request: bytes, pipes: Pipes) -> int:
+    """Fork the first process of the jail and return its id."""
+    linux.adopt_orphans()
+    if cell.has(Layer.UID) and identity.needs_user_namespace():
+        identity.enter_user_namespace(cell.uid)
+        linux.set_dumpable()
+    if cell.has(Layer.PIDNS):
+        linux.unshare(linux.CLONE_NEWPID)
+    first = os.fork()
+    if first == 0:
+        init.run(cell, entry, request, pipes)
+    for pipe in pipes:
+        os.close(pipe.writer)
+    return first
+
+
+def _end_strays() -> None:
+    """Kill and collect what a jail without its own process ids left to this process."""
+    proc, deadline = Path("/proc"), time.monotonic() + _DEATH_S
+    while strays := processes.usage(proc, os.getpid()).pids:
+        if time.monotonic() > deadline:
+            raise JailUnavailable(f"processes {sorted(strays)} do not die: check the machine")
+        for pid in strays:
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(-1, 0)
+
+
+def _decide(watch: Watch, limits: Limits, cpu_s: float) -> Outcome:
+    """The outcome, from the warden's own facts first and the jail's words last."""
+    if watch.reason is not None:
+        return Outcome(watch.reason)
+    if len(watch.status) != init.STATUS.size:
+        raise JailUnavailable("the jail was killed: is the machine short of memory?")
+    (status,) = init.STATUS.unpack(watch.status)
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGXCPU and cpu_s >= _CPU_SHARE * limits.cpu_s:
+            return Outcome(Status.TIMEOUT)
+        return Outcome(Status.SIGNAL, signal=number)
+    code = os.WEXITSTATUS(status)
+    if code != 0 or not watch.result:
+        return Outcome(Status.EXIT, exit_code=code)
+    match frame.parse(bytes(watch.result)):
+        case (frame.Kind.RESULT, payload):
+            return Outcome(Status.OK, result=payload)
+        case (frame.Kind.ERROR, payload):
+            return Outcome(Status.ERROR, error=_bounded_text(payload))
+        case (frame.Kind.MEMORY_ERROR, payload):
+            return Outcome(Status.MEMORY, error=_bounded_text(payload))
+    return Outcome(Status.RESULT)
+
+
+def _bounded_text(payload: bytes) -> str:
+    kept = HeadAndTail()
+    kept.feed(payload)
+    return kept.text()
+
+
+def _guard(cell: Cell, entry: Entry, request: bytes, client: int) -> Outcome:
+    """Run one jail from its start to the death of its last process."""
+    pipes = Pipes(*(open_pipe() for _ in Pipes._fields))
+    first = _start(cell, entry, request, pipes)
+    watch = Watch(cell.limits, first, pipes, client)
+    if cell.has_own_processes:
+        watch.until_end(Path(f"/proc/{first}/root/proc"), ancestor=1)
+    else:
+        watch.until_end(Path("/proc"), ancestor=first)
+    wall_s = time.monotonic() - watch.started
+    _, _, usage = os.wait4(first, 0)
+    if not cell.has(Layer.PIDNS):  # otherwise the kernel has ended all with the first process
+        _end_strays()
+    watch.drain()
+    if watch.client_gone:
+        raise _ClientGone
+    if watch.ready != READY:
+        reason = watch.ready.decode(errors="replace") or "it ended during its set-up"
+        raise JailUnavailable(f"the jail could not be made: {reason}")
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return replace(
+        _decide(watch, cell.limits, cpu_s),
+        output=watch.output.text(),
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        peak_memory_bytes=max(watch.peak_bytes, usage.ru_maxrss * 1024),
+    )
+
+
+def _reply(connection: socket.socket, outcome: Outcome) -> None:
+    header = asdict(outcome)
+    parts = [header.pop("result"), header.pop("error").encode(), header.pop("output").encode()]
+    wire.send(connection, header, *parts, timeout=_TRANSFER_S)
+
+
+def serve(connection: socket.socket, service: Service) -> None:
+    """Answer the one request of a connection with an outcome, or say why there is none."""
+    header, (request,) = wire.receive(connection, wire.MOST_REQUEST_BYTES, _TRANSFER_S)
+    limits = Limits(**header["limits"])
+    try:
+        with _open_cell(service, limits) as cell:
+            outcome = _guard(cell, service.entry, request, connection.fileno())
+        _reply(connection, outcome)
+    except _ClientGone:
+        return
+    except (JailUnavailable, OSError) as error:
+        wire.send(connection, {"unavailable": str(error)}, timeout=_TRANSFER_S)

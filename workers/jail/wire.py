@@ -1,0 +1,60 @@
+"""One message on a stream socket: a JSON header and its binary parts."""
+
+import json
+import socket
+import struct
+import time
+from typing import Any
+
+_LENGTH = struct.Struct("!I")
+MOST_REQUEST_BYTES = 256 << 20
+_MOST_HEADER_BYTES = 1 << 16
+_MOST_PARTS = 8
+
+
+class BrokenMessage(Exception):
+    """The other side closed early, was too slow or sent something else."""
+
+
+def _receive_exactly(connection: socket.socket, size: int, deadline: float) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise BrokenMessage("no complete message in time")
+        connection.settimeout(remaining)
+        try:
+            chunk = connection.recv(min(size - len(received), 1 << 20))
+        except OSError as error:
+            raise BrokenMessage(f"no complete message: {error}") from error
+        if not chunk:
+            raise BrokenMessage("the connection was closed before a complete message")
+        received += chunk
+    return bytes(received)
+
+
+def send(connection: socket.socket, header: dict[str, Any], *parts: bytes, timeout: float) -> None:
+    """Send `header` and `parts`; BrokenMessage if the other side does not take them in time."""
+    encoded = json.dumps({**header, "parts": [len(part) for part in parts]}).encode()
+    connection.settimeout(timeout)
+    try:
+        connection.sendall(_LENGTH.pack(len(encoded)) + encoded)
+        for part in parts:
+            connection.sendall(part)
+    except OSError as error:
+        raise BrokenMessage(f"the message was not taken: {error}") from error
+
+
+def receive(
+    connection: socket.socket, most_bytes: int, timeout: float
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Receive one message whose parts have at most `most_bytes` together, in `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    (size,) = _LENGTH.unpack(_receive_exactly(connection, _LENGTH.size, deadline))
+    if size > _MOST_HEADER_BYTES:
+        raise BrokenMessage(f"a header of {size} bytes")
+    header = json.loads(_receive_exactly(connection, size, deadline))
+    sizes: list[int] = header.pop("parts")
+    if len(sizes) > _MOST_PARTS or sum(sizes) > most_bytes:
+        raise BrokenMessage(f"parts of {sizes} bytes, where {most_bytes} are allowed")
+    return header, [_receive_exactly(connection, size, deadline) for size in sizes]
