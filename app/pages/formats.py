@@ -57,9 +57,13 @@ def magnitude(count: int) -> str:
 
 
 def moment(value: datetime) -> str:
-    """A time of day in UTC; a time without a zone is UTC already."""
-    zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
-    return f"{zoned.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    """A date and time in UTC, to the minute."""
+    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def clock_time(value: datetime) -> str:
+    """A time of day in UTC, to the tenth of a second."""
+    return f"{value.astimezone(UTC):%H:%M:%S.%f}"[:-5]
 
 
 def sizes(values: Mapping[str, int | DType]) -> str:
@@ -82,5 +86,5 @@ def _memory(spec: TensorSpec) -> str:
         contiguous = contiguous and (size == 1 or stride == step)
         step *= size
     if not contiguous:
-        return f"{spec.name} has strides {', '.join(f'{stride:,}' for stride in spec.strides)}"
+        return f"{spec.name} has strides ({', '.join(map(str, spec.strides))})"
     return f"{spec.name} starts at element {spec.offset}" if spec.offset else ""

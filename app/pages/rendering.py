@@ -58,6 +58,7 @@ def _make_environment() -> Environment:
     )
     environment.globals.update(static=static, wordings=WORDINGS)
     environment.filters.update(
+        clock_time=formats.clock_time,
         data_size=formats.data_size,
         error=formats.error,
         giga=formats.giga,

@@ -1,0 +1,71 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from app.pages import formats
+from app.schemas import CaseDetail
+from kernels.contract import DType, NumberSpec, TensorSpec
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (0.00123456, "0.00123"),
+        (1.0, "1.00"),
+        (9.999, "10.0"),
+        (31.416, "31.4"),
+        (999.6, "1,000"),
+        (4272.4, "4,272"),
+        (1e12, "1,000,000,000,000"),
+    ],
+)
+def test_significant_keeps_digits_not_decimals(value: float, shown: str) -> None:
+    assert formats.significant(value) == shown
+
+
+def test_units() -> None:
+    assert formats.microseconds(31.4159) == "31.42"
+    assert formats.tera(655.3e12) == "655"
+    assert formats.giga(4.272e12) == "4,272"
+    assert formats.percent(0.0421) == "4.21 %"
+    assert formats.error(3.14e-4) == "3.1e-4"
+    assert formats.error(0) == "0"
+    assert formats.data_size(40) == "40 B"
+    assert formats.data_size(1024) == "1.00 KiB"
+    assert formats.data_size(512 << 20) == "512 MiB"
+    assert formats.magnitude(137_438_953_472) == "137 G"
+    assert formats.magnitude(0) == "0"
+
+
+def test_times_are_utc() -> None:
+    east = datetime(2026, 5, 4, 1, 30, 2, 340_000, tzinfo=timezone(timedelta(hours=2)))
+    assert formats.moment(east) == "2026-05-03 23:30 UTC"
+    assert formats.clock_time(east.astimezone(UTC)) == "23:30:02.3"
+
+
+def test_sizes_of_a_case() -> None:
+    assert formats.sizes({"M": 4096, "dtype": DType.BFLOAT16}) == "M 4,096 · bfloat16"
+
+
+def test_memory_names_only_unusual_arguments() -> None:
+    def spec(name: str, strides: tuple[int, int], offset: int = 0) -> TensorSpec:
+        return TensorSpec(
+            name=name, shape=(4, 8), strides=strides, offset=offset, dtype=DType.FLOAT16
+        )
+
+    case = CaseDetail(
+        name="case",
+        kind="test",
+        values={},
+        arguments=(
+            spec("plain", (8, 1)),
+            spec("turned", (1, 4)),
+            spec("shifted", (8, 1), 1),
+            NumberSpec(name="number", value=1),
+        ),
+        results=(),
+        flops=0,
+        bytes=0,
+    )
+    assert formats.memory(case) == "turned has strides (1, 4), shifted starts at element 1"
