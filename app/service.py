@@ -4,9 +4,21 @@ All but `wait` and `changes` block on the database and are meant for a worker th
 Errors are those of `app.errors`; each knows its HTTP status and what to do next.
 """
 
+import asyncio
+import re
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from anyio.to_thread import run_sync
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app import presenting, ranking, submitting, tasks
+from app.attempts import Attempts
+from app.errors import Conflict, NotFound, TooManyRequests, Unavailable
+from app.health import HealthCheck
+from app.presence import Presence
 from app.schemas import (
     Board,
     Health,
@@ -18,10 +30,21 @@ from app.schemas import (
     TaskDetail,
     TaskSummary,
 )
-from kernels.contract import DeviceName
+from app.settings import Settings
+from app.store import Store, board, submissions
+from app.store.submissions import Origin
+from app.store.tables import SubmissionRow
+from app.updates import Updates
+from kernels.catalog import Catalog, TaskFolder
+from kernels.contract import DeviceName, Stage, Submission
 
 LOCAL_USER = "local"
 """The one user of an installation without accounts."""
+
+_LOOK_AGAIN_SECONDS = 3.0
+"""How often a watcher looks although nobody woke it."""
+
+_SUBMISSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -33,16 +56,28 @@ class Submitted:
     """False where an idempotency key named an earlier submission."""
 
 
+@dataclass(frozen=True)
 class Service:
     """Reads and writes everything; one per process, safe to share between threads."""
 
+    settings: Settings
+    catalog: Catalog
+    store: Store
+    attempts: Attempts
+    presence: Presence
+    checkup: HealthCheck
+    updates: Updates
+
     def list_tasks(self) -> tuple[TaskSummary, ...]:
         """All tasks by name."""
-        raise NotImplementedError
+        return tuple(tasks.summarise(folder.task) for folder in self.catalog.values())
 
     def task_detail(self, name: str) -> TaskDetail:
         """One task; NotFound."""
-        raise NotImplementedError
+        measured = self.presence.measured_devices()
+        default = submitting.default_device(measured)
+        devices = dict.fromkeys((default, *measured, *DeviceName))
+        return tasks.describe(self._folder(name), tuple(devices))
 
     def submit(
         self, request: SubmitRequest, *, user: str = LOCAL_USER, idempotency_key: str | None = None
@@ -51,23 +86,43 @@ class Service:
 
         Invalid, TooLarge, NotFound (task), Conflict (key), TooManyRequests, Unavailable.
         """
-        raise NotImplementedError
+        task = self._folder(request.task).task
+        submission = submitting.accept(request, task, self.presence.measured_devices())
+        origin = Origin(user, idempotency_key, submitting.digest(request))
+        try:
+            name, created = self._insert(submission, origin)
+        except IntegrityError:  # the same key arrived twice at once
+            name, created = self._insert(submission, origin)
+        if created:
+            self.attempts.enqueue(name)
+        return Submitted(self.submission_detail(name), created)
 
     def submission_detail(self, submission: str) -> SubmissionDetail:
         """One submission; NotFound."""
-        raise NotImplementedError
+        with self.store.read() as session:
+            return presenting.detail(session, _row(session, submission))
 
     def submission_source(self, submission: str) -> str:
         """The source as it was submitted; NotFound."""
-        raise NotImplementedError
+        with self.store.read() as session:
+            return _row(session, submission).source
 
     def submission_plan(self, submission: str) -> bytes:
         """The packed launch plan; NotFound where none was built."""
-        raise NotImplementedError
+        with self.store.read() as session:
+            plan = submissions.plan(session, _row(session, submission))
+        if plan is None:
+            raise NotFound(
+                f"submission {submission} has no launch plan",
+                "Read its report: it was not built, or not yet.",
+            )
+        return plan
 
     def stages(self, submission: str, after: int = 0) -> tuple[StageEntry, ...]:
         """Log entries with an id greater than `after`, oldest first; NotFound."""
-        raise NotImplementedError
+        with self.store.read() as session:
+            rows = submissions.stages(session, _row(session, submission), after)
+            return tuple(map(presenting.stage, rows))
 
     def list_submissions(
         self,
@@ -77,20 +132,104 @@ class Service:
         limit: int = 50,
     ) -> SubmissionPage:
         """Submissions, newest first."""
-        raise NotImplementedError
+        before = None if cursor is None else int(cursor)
+        with self.store.read() as session:
+            rows = submissions.page(session, wanted or SubmissionFilter(), before, limit + 1)
+        shown = rows[:limit]
+        return SubmissionPage(
+            items=tuple(map(presenting.summary, shown)),
+            next_cursor=str(shown[-1].number) if len(rows) > limit else None,
+        )
 
     def board(self, task: str, device: DeviceName, *, limit: int = 100) -> Board:
         """The top of a board; NotFound for an unknown task."""
-        raise NotImplementedError
+        version = self._folder(task).task.version
+        with self.store.read() as session:
+            rows = board.top(session, task, version, device, limit)
+            total = board.size(session, task, version, device)
+        return Board(
+            task=task, task_version=version, device=device, entries=ranking.rank(rows), total=total
+        )
 
     def health(self) -> Health:
         """The truth about database, Redis, workers and queues; never raises."""
-        raise NotImplementedError
+        return self.checkup.look()
 
     async def wait(self, submission: str, seconds: float) -> SubmissionDetail:
         """The submission when it is finished or `seconds` have passed; NotFound."""
-        raise NotImplementedError
+        deadline = time.monotonic() + seconds
+        with self.updates.watch(submission) as changed:
+            while True:
+                changed.clear()
+                detail = await run_sync(self.submission_detail, submission)
+                left = deadline - time.monotonic()
+                if detail.stage is Stage.FINISHED or left <= 0 or self.updates.closed:
+                    return detail
+                await _set_within(changed, min(left, _LOOK_AGAIN_SECONDS))
 
-    def changes(self, submission: str) -> AsyncIterator[SubmissionDetail]:
+    async def changes(self, submission: str) -> AsyncIterator[SubmissionDetail]:
         """The submission now and after each change, until it is finished; NotFound."""
-        raise NotImplementedError
+        last = None
+        with self.updates.watch(submission) as changed:
+            while True:
+                changed.clear()
+                detail = await run_sync(self.submission_detail, submission)
+                if detail != last:
+                    yield detail
+                last = detail
+                if detail.stage is Stage.FINISHED or self.updates.closed:
+                    return
+                await _set_within(changed, _LOOK_AGAIN_SECONDS)
+
+    def _folder(self, name: str) -> TaskFolder:
+        folder = self.catalog.get(name)
+        if folder is None:
+            known = ", ".join(self.catalog)
+            raise NotFound(f"no task is called {name[:64]!r}", f"Choose one of: {known}.")
+        return folder
+
+    def _insert(self, submission: Submission, origin: Origin) -> tuple[str, bool]:
+        """Id of the new submission, or of the one that has the key already."""
+        with self.store.write() as session:
+            if origin.idempotency_key is not None:
+                earlier = submissions.by_key(session, origin.user, origin.idempotency_key)
+                if earlier is not None:
+                    return _same(earlier, origin), False
+            self._check_room(session, origin.user)
+            return submissions.insert(session, submission, origin).id, True
+
+    def _check_room(self, session: Session, user: str) -> None:
+        if submissions.waiting(session, user) >= self.settings.user_waiting_limit:
+            raise TooManyRequests(
+                f"{user} has {self.settings.user_waiting_limit} unfinished submissions",
+                "Wait until some of them are finished.",
+                retry_after=10,
+            )
+        if submissions.waiting(session) >= self.settings.waiting_limit:
+            raise Unavailable("the queue is full", "Submit again in half a minute.", retry_after=30)
+
+
+def _same(earlier: SubmissionRow, origin: Origin) -> str:
+    if earlier.body_sha256 != origin.body_sha256:
+        raise Conflict(
+            f"the idempotency key was used for submission {earlier.id}, which is another one",
+            "Use a new key for each submission.",
+        )
+    return earlier.id
+
+
+def _row(session: Session, submission: str) -> SubmissionRow:
+    known = _SUBMISSION_ID.fullmatch(submission)
+    row = submissions.by_id(session, submission) if known else None
+    if row is None:
+        raise NotFound(
+            f"there is no submission {submission[:64]!r}", "Look it up in the list of submissions."
+        )
+    return row
+
+
+async def _set_within(changed: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(changed.wait(), seconds)
+    except TimeoutError:
+        return

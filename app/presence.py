@@ -1,0 +1,81 @@
+"""Which workers are there: their heartbeats in Redis, and the devices they have measured on."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+
+import redis
+from pydantic import ValidationError
+
+from app.store import Store, devices
+from kernels.contract import DeviceName, Stage, WorkerInfo, worker_key
+
+_FRESH_SECONDS = 1.0
+_RECORD_SECONDS = 60.0
+_MOST_WORKERS = 10_000
+_log = logging.getLogger(__name__)
+
+
+class Presence:
+    """Reads heartbeats at most once a second; safe to share between threads."""
+
+    def __init__(self, store: Store, connection: redis.Redis) -> None:
+        self._store = store
+        self._redis = connection
+        self._lock = threading.Lock()
+        self._workers: tuple[WorkerInfo, ...] = ()
+        self._read_at = -_FRESH_SECONDS
+        self._recorded: dict[DeviceName, float] = {}
+
+    def workers(self) -> tuple[WorkerInfo, ...]:
+        """All workers that live, by name; redis.RedisError if Redis fails."""
+        with self._lock:
+            if time.monotonic() - self._read_at >= _FRESH_SECONDS:
+                self._workers = tuple(sorted(self._read(), key=lambda worker: worker.name))
+                self._read_at = time.monotonic()
+                self._record()
+            return self._workers
+
+    def serves(self, stage: Stage, device: DeviceName) -> bool:
+        """Whether a worker lives that takes what waits before or after it was built."""
+        return any(
+            worker.state != "quarantined"
+            and (worker.role == "build" if stage is Stage.QUEUED else worker.device is device)
+            for worker in self.workers()
+        )
+
+    def measured_devices(self) -> tuple[DeviceName, ...]:
+        """Devices that a measurer was ever ready for, the latest first."""
+        try:
+            self.workers()
+        except redis.RedisError as error:
+            _log.warning("heartbeats cannot be read: %s", error)
+        with self._store.read() as session:
+            return tuple(devices.measured(session))
+
+    def _read(self) -> Iterator[WorkerInfo]:
+        keys = []
+        for key in self._redis.scan_iter(match=worker_key("*"), count=1000):
+            keys.append(key)
+            if len(keys) == _MOST_WORKERS:
+                break
+        for key, body in zip(keys, self._redis.mget(keys) if keys else (), strict=True):
+            try:
+                if body is not None:
+                    yield WorkerInfo.model_validate_json(body)
+            except ValidationError:
+                _log.error("the heartbeat %r is not one", key)
+
+    def _record(self) -> None:
+        now = time.monotonic()
+        ready = {
+            worker.device
+            for worker in self._workers
+            if worker.role == "measure" and worker.device and worker.state in ("idle", "busy")
+        }
+        due = {name for name in ready if now - self._recorded.get(name, -1e9) > _RECORD_SECONDS}
+        if due:
+            with self._store.write() as session:
+                devices.seen(session, due)
+            self._recorded.update(dict.fromkeys(due, now))

@@ -1,0 +1,34 @@
+"""From rows of the database to payloads."""
+
+from sqlalchemy.orm import Session
+
+from app.schemas import StageEntry, SubmissionDetail, SubmissionSummary
+from app.store import submissions
+from app.store.tables import StageRow, SubmissionRow
+from kernels.contract import Report
+
+_SUMMARY = tuple(SubmissionSummary.model_fields)
+_STAGE = tuple(StageEntry.model_fields)
+
+
+def summary(row: SubmissionRow) -> SubmissionSummary:
+    """A submission for a list."""
+    return SubmissionSummary(**{name: getattr(row, name) for name in _SUMMARY})
+
+
+def detail(session: Session, row: SubmissionRow) -> SubmissionDetail:
+    """A submission with its log and its report."""
+    body = submissions.report(session, row)
+    return SubmissionDetail(
+        **dict(summary(row)),
+        entry=row.entry,
+        position=submissions.position(session, row),
+        stages=tuple(map(stage, submissions.stages(session, row))),
+        report=None if body is None else Report.model_validate_json(body),
+        plan_bytes=submissions.plan_bytes(session, row),
+    )
+
+
+def stage(row: StageRow) -> StageEntry:
+    """One line of a log."""
+    return StageEntry(**{name: getattr(row, name) for name in _STAGE})

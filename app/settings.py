@@ -1,0 +1,116 @@
+"""Settings of the web service, read once from the environment."""
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The source tree; the service always runs from it."""
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+class SettingsError(ValueError):
+    """A setting is wrong; the message names the variable and what to set."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an operator may choose; every field names its environment variable."""
+
+    data_dir: Path = ROOT / "var"
+    """KERNELJUDGE_DATA_DIR: where the embedded database and Redis keep their files."""
+    database_url: str = field(default="", repr=False)
+    """KERNELJUDGE_DATABASE_URL: PostgreSQL by URL; by default SQLite in the data directory."""
+    redis_url: str = field(default="", repr=False)
+    """KERNELJUDGE_REDIS_URL: a Redis server; by default an embedded one on a private socket."""
+    host: str = "127.0.0.1"
+    """KERNELJUDGE_HOST: address to listen on."""
+    port: int = 8000
+    """KERNELJUDGE_PORT"""
+    allow_open: bool = False
+    """KERNELJUDGE_ALLOW_OPEN=1: listen beyond this machine although there are no accounts."""
+    public_hosts: tuple[str, ...] = ()
+    """KERNELJUDGE_PUBLIC_HOSTS: further names, by commas, under which browsers reach it."""
+    user_waiting_limit: int = 200
+    """KERNELJUDGE_USER_WAITING_LIMIT: unfinished submissions that one user may have."""
+    waiting_limit: int = 2000
+    """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
+    wait_limit_seconds: int = 3600
+    """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
+
+    def __post_init__(self) -> None:
+        if not self.allow_open and not _is_loopback(self.host):
+            raise SettingsError(
+                f"KERNELJUDGE_HOST={self.host} can be reached by others, and there are no accounts "
+                "to keep them apart: use 127.0.0.1, or set KERNELJUDGE_ALLOW_OPEN=1 if everyone "
+                "on that network may submit"
+            )
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
+        """From the environment; SettingsError names the variable that is wrong."""
+        text = {
+            name.removeprefix("KERNELJUDGE_"): value
+            for name, value in environ.items()
+            if name.startswith("KERNELJUDGE_") and value
+        }
+        return cls(
+            data_dir=Path(text.get("DATA_DIR", cls.data_dir)).resolve(),
+            database_url=text.get("DATABASE_URL", ""),
+            redis_url=text.get("REDIS_URL", ""),
+            host=text.get("HOST", cls.host),
+            port=_number(text, "PORT", cls.port, 65_535),
+            allow_open=text.get("ALLOW_OPEN") == "1",
+            public_hosts=tuple(filter(None, text.get("PUBLIC_HOSTS", "").split(","))),
+            user_waiting_limit=_number(text, "USER_WAITING_LIMIT", cls.user_waiting_limit),
+            waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
+            wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
+        )
+
+    @property
+    def embedded_redis(self) -> bool:
+        """Whether the service runs its own Redis server."""
+        return not self.redis_url
+
+    @property
+    def redis_socket(self) -> Path:
+        """Socket of the embedded Redis server."""
+        return self.data_dir / "redis.sock"
+
+    @property
+    def redis_address(self) -> str:
+        """URL of the Redis server in use."""
+        return self.redis_url or f"unix://{self.redis_socket}"
+
+    @property
+    def database_address(self) -> str:
+        """URL of the database in use."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'kerneljudge.db'}"
+
+    @property
+    def allowed_hosts(self) -> frozenset[str] | None:
+        """Names that a request may be addressed to; None for any."""
+        if not _is_loopback(self.host):
+            return None
+        return frozenset((*LOOPBACK_NAMES, self.host, *self.public_hosts))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _number(text: Mapping[str, str], name: str, default: int, most: int = 10**9) -> int:
+    value = text.get(name)
+    if value is None:
+        return default
+    if not (value.isascii() and value.isdigit() and 1 <= int(value[:12]) <= most):
+        raise SettingsError(f"KERNELJUDGE_{name}={value[:40]}: set a number from 1 to {most}")
+    return int(value)

@@ -1,0 +1,82 @@
+"""The connection to the database: SQLite or PostgreSQL, and transactions that do not clash."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.orm import Session
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+_MIGRATION_LOCK = 7_250_133
+"""Any number; processes that start together on one PostgreSQL migrate one after the other."""
+
+
+class Store:
+    """A database; one per process, safe to share between threads."""
+
+    def __init__(self, url: str) -> None:
+        """Connect lazily; nothing is read or written yet."""
+        address = make_url(url)
+        self.embedded = address.get_backend_name() == "sqlite"
+        if self.embedded and address.database:
+            Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+        self._engine = create_engine(
+            address, pool_size=20, max_overflow=40, pool_pre_ping=not self.embedded
+        )
+        if self.embedded:
+            _take_over_transactions(self._engine)
+        self._writing = self._engine.execution_options(write=True)
+
+    def migrate(self) -> None:
+        """Bring the tables up to date; safe when several processes start at once."""
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+        with self._writing.begin() as connection:
+            if not self.embedded:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A consistent view; nothing can be lost by leaving it."""
+        with Session(self._engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A transaction: committed at the end, rolled back on any error."""
+        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A bare connection, for tests of the tables themselves."""
+        with self._engine.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def _take_over_transactions(engine: Engine) -> None:
+    # The driver's own BEGIN is deferred: a reader that then writes fails at once with "database
+    # is locked" if another has written since. A writer says so first, and waits its turn.
+    @event.listens_for(engine, "connect")
+    def configure(connection: sqlite3.Connection, _: Any) -> None:
+        connection.isolation_level = None
+        for pragma in ("busy_timeout=10000", "journal_mode=WAL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get("write")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

@@ -1,0 +1,150 @@
+"""Submissions in the database: insert, find, list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import and_, func, select, text
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.schemas import SubmissionFilter
+from app.store.tables import PlanRow, ReportRow, StageRow, SubmissionRow
+from kernels.contract import Stage, Submission
+
+UNFINISHED = text("stage <> 'finished'")
+"""Spelled as the partial index spells it, so that a database uses it."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who submitted, and what tells a repeated request from a new one."""
+
+    user: str
+    idempotency_key: str | None
+    body_sha256: str
+
+
+def insert(session: Session, submission: Submission, origin: Origin) -> SubmissionRow:
+    """A new row in stage `queued`, with the first line of its log."""
+    row = SubmissionRow(
+        **submission.model_dump(),
+        user=origin.user,
+        idempotency_key=origin.idempotency_key,
+        body_sha256=origin.body_sha256,
+        stage=Stage.QUEUED,
+        verdict=None,
+        reason="",
+        score=None,
+        created_at=clock.now(),
+        finished_at=None,
+        moved_at=clock.steady(),
+    )
+    session.add(row)
+    session.flush()
+    log(session, row, "waiting for a worker")
+    return row
+
+
+def log(session: Session, row: SubmissionRow, detail: str) -> None:
+    """Add the service's own line on the stage that a row is in."""
+    session.add(
+        StageRow(
+            submission=row.number,
+            attempt=row.attempt,
+            stage=row.stage,
+            detail=detail,
+            case=None,
+            worker="",
+            at=clock.now(),
+            stream_id=None,
+        )
+    )
+
+
+def by_id(session: Session, submission: str) -> SubmissionRow | None:
+    """The submission of that public name."""
+    return session.scalar(select(SubmissionRow).where(SubmissionRow.id == submission))
+
+
+def by_key(session: Session, user: str, key: str) -> SubmissionRow | None:
+    """The submission that a user made with an idempotency key."""
+    mine = SubmissionRow.user == user
+    return session.scalar(select(SubmissionRow).where(mine, SubmissionRow.idempotency_key == key))
+
+
+def source(session: Session, submission: str) -> str | None:
+    """The source of a submission."""
+    return session.scalar(select(SubmissionRow.source).where(SubmissionRow.id == submission))
+
+
+def payload(row: SubmissionRow, source: str) -> Submission:
+    """What the queue carries for the row's present attempt."""
+    return Submission(
+        id=row.id,
+        attempt=row.attempt,
+        task=row.task,
+        task_version=row.task_version,
+        device=row.device,
+        measured=row.measured,
+        entry=row.entry,
+        source=source,
+    )
+
+
+def page(
+    session: Session, wanted: SubmissionFilter, before: int | None, limit: int
+) -> Sequence[SubmissionRow]:
+    """At most `limit` rows that arrived before number `before`, newest first."""
+    query = select(SubmissionRow).order_by(SubmissionRow.number.desc()).limit(limit)
+    for name, value in wanted.model_dump(exclude_none=True).items():
+        query = query.where(getattr(SubmissionRow, name) == value)
+    if before is not None:
+        query = query.where(SubmissionRow.number < before)
+    return session.scalars(query).all()
+
+
+def unfinished(session: Session) -> Sequence[SubmissionRow]:
+    """Every submission without a report, oldest first."""
+    return session.scalars(
+        select(SubmissionRow).where(UNFINISHED).order_by(SubmissionRow.number)
+    ).all()
+
+
+def waiting(session: Session, user: str | None = None) -> int:
+    """How many submissions, of one user or of all, are unfinished."""
+    query = select(func.count(SubmissionRow.number)).where(UNFINISHED)
+    if user is not None:
+        query = query.where(SubmissionRow.user == user)
+    return session.scalar(query) or 0
+
+
+def position(session: Session, row: SubmissionRow) -> int | None:
+    """Place among the queued, from 1; None for one that is not queued."""
+    if row.stage is not Stage.QUEUED:
+        return None
+    queued = and_(UNFINISHED, SubmissionRow.stage == Stage.QUEUED)
+    ahead = select(func.count()).where(queued, SubmissionRow.number < row.number)
+    return (session.scalar(ahead) or 0) + 1
+
+
+def stages(session: Session, row: SubmissionRow, after: int = 0) -> Sequence[StageRow]:
+    """The log after an entry, oldest first."""
+    mine = StageRow.submission == row.number
+    return session.scalars(
+        select(StageRow).where(mine, StageRow.id > after).order_by(StageRow.id)
+    ).all()
+
+
+def report(session: Session, row: SubmissionRow) -> str | None:
+    """The report as JSON; None until it is finished."""
+    return session.scalar(select(ReportRow.body).where(ReportRow.submission == row.number))
+
+
+def plan_bytes(session: Session, row: SubmissionRow) -> int | None:
+    """Size of the stored plan."""
+    return session.scalar(select(PlanRow.nbytes).where(PlanRow.submission == row.number))
+
+
+def plan(session: Session, row: SubmissionRow) -> bytes | None:
+    """The packed plan."""
+    return session.scalar(select(PlanRow.bundle).where(PlanRow.submission == row.number))

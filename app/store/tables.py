@@ -1,0 +1,168 @@
+"""The tables; migrations/ makes them, and a test keeps the two alike."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+from kernels.contract import DeviceName, Stage, Verdict
+
+_SERIAL = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER counts up by itself there
+
+
+class Instant(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite keeps no zone, so it is put back on reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """With its zone."""
+        if value is None or value.tzinfo is not None:
+            return value
+        return value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of all tables."""
+
+    type_annotation_map = {
+        datetime: Instant(),
+        float: Float(53),
+        DeviceName: String(32),
+        Stage: String(16),
+        Verdict: String(32),
+    }
+
+
+class SubmissionRow(Base):
+    """One submission; its verdict and score are copied from its report for lists."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("user", "idempotency_key", name="submissions_idempotency"),
+        Index("submissions_by_task", "task", "number"),
+        Index("submissions_by_user", "user", "number"),
+        Index(
+            "submissions_unfinished",
+            "number",
+            "stage",
+            "user",
+            sqlite_where=text("stage <> 'finished'"),
+            postgresql_where=text("stage <> 'finished'"),
+        ),
+    )
+
+    number: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    """Order of arrival."""
+    id: Mapped[str] = mapped_column(String(64), unique=True)
+    """Public name."""
+    user: Mapped[str] = mapped_column(String(64))
+    task: Mapped[str] = mapped_column(String(64))
+    task_version: Mapped[int]
+    device: Mapped[DeviceName]
+    measured: Mapped[bool]
+    entry: Mapped[str] = mapped_column(String(128))
+    stage: Mapped[Stage]
+    attempt: Mapped[int]
+    verdict: Mapped[Verdict | None]
+    reason: Mapped[str] = mapped_column(Text)
+    score: Mapped[float | None]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    moved_at: Mapped[float]
+    """Steady clock when the attempt last got on."""
+    idempotency_key: Mapped[str | None] = mapped_column(String(200))
+    body_sha256: Mapped[str] = mapped_column(String(64))
+    source: Mapped[str] = mapped_column(Text, deferred=True)
+
+
+class ReportRow(Base):
+    """The one report of a finished submission, as JSON."""
+
+    __tablename__ = "reports"
+
+    submission: Mapped[int] = mapped_column(
+        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+    )
+    attempt: Mapped[int]
+    body: Mapped[str] = mapped_column(Text)
+
+
+class StageRow(Base):
+    """One line of a submission's log."""
+
+    __tablename__ = "stages"
+    __table_args__ = (
+        Index("stages_by_submission", "submission", "id"),
+        UniqueConstraint("stream_id", name="stages_stream_id"),
+    )
+
+    id: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    attempt: Mapped[int]
+    stage: Mapped[Stage]
+    detail: Mapped[str] = mapped_column(Text)
+    case: Mapped[str | None] = mapped_column(String(64))
+    worker: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime]
+    stream_id: Mapped[str | None] = mapped_column(String(200))
+    """Stream entry it comes from, so that one read twice counts once."""
+
+
+class PlanRow(Base):
+    """The packed launch plan of a submission's latest attempt."""
+
+    __tablename__ = "plans"
+
+    submission: Mapped[int] = mapped_column(
+        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+    )
+    attempt: Mapped[int]
+    sha256: Mapped[str] = mapped_column(String(64))
+    nbytes: Mapped[int]
+    bundle: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+
+
+class DeviceRow(Base):
+    """A GPU model that a worker has measured on."""
+
+    __tablename__ = "devices"
+
+    name: Mapped[DeviceName] = mapped_column(primary_key=True)
+    seen_at: Mapped[datetime]
+
+
+class BoardRow(Base):
+    """A user's best accepted submission for a version of a task on a device."""
+
+    __tablename__ = "board"
+    __table_args__ = (Index("board_by_score", "task", "task_version", "device", "score"),)
+
+    task: Mapped[str] = mapped_column(String(64), primary_key=True)
+    task_version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    device: Mapped[DeviceName] = mapped_column(primary_key=True)
+    user: Mapped[str] = mapped_column(String(64), primary_key=True)
+    submission: Mapped[str] = mapped_column(ForeignKey("submissions.id"))
+    score: Mapped[float]
+    low: Mapped[float]
+    high: Mapped[float]
+    finished_at: Mapped[datetime]

@@ -1,0 +1,56 @@
+"""Tasks as participants see them: hidden cases stay hidden."""
+
+from app.schemas import CaseDetail, TaskDetail, TaskSummary
+from kernels.catalog import TaskFolder
+from kernels.contract import Case, DeviceName, Parameter, Task
+
+
+def summarise(task: Task) -> TaskSummary:
+    """A task for a list."""
+    return TaskSummary(**{name: getattr(task, name) for name in TaskSummary.model_fields})
+
+
+def describe(folder: TaskFolder, devices: tuple[DeviceName, ...]) -> TaskDetail:
+    """A task with all that a participant may know."""
+    task = folder.task
+    visible = [case for case in task.cases if not case.hidden]
+    return TaskDetail(
+        **dict(summarise(task)),
+        entry=task.entry,
+        signature=signature(task),
+        statement=folder.statement,
+        starter=folder.starter,
+        inputs=task.inputs,
+        outputs=task.outputs,
+        cases=tuple(_case(task, case) for case in visible),
+        hidden_cases=len(task.cases) - len(visible),
+        cost=task.cost,
+        tolerance=task.tolerance,
+        permissions=task.permissions,
+        limits=task.limits,
+        devices=devices,
+    )
+
+
+def signature(task: Task) -> str:
+    """The entry function as a line of Python, for example `solve(x[M, N]) -> y[M, N]`."""
+    inputs = ", ".join(map(_parameter, task.inputs))
+    return f"{task.entry}({inputs}) -> {', '.join(map(_parameter, task.outputs))}"
+
+
+def _parameter(parameter: Parameter) -> str:
+    if parameter.shape is None:
+        return parameter.name
+    return f"{parameter.name}[{', '.join(parameter.shape)}]"
+
+
+def _case(task: Task, case: Case) -> CaseDetail:
+    return CaseDetail(
+        name=case.name,
+        kind=case.kind,
+        values=case.values,
+        arguments=task.arguments(case),
+        results=task.results(case),
+        flops=task.flops(case),
+        bytes=task.bytes(case),
+    )
