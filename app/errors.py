@@ -13,8 +13,8 @@ class ServiceError(Exception):
 
     def __init__(self, detail: str, next_step: str, *, retry_after: int | None = None) -> None:
         super().__init__(detail)
-        self.detail = detail
-        self.next_step = next_step
+        self.detail = _printable(detail)
+        self.next_step = _printable(next_step)
         self.retry_after = retry_after
         """Seconds after which trying again makes sense."""
 
@@ -33,11 +33,25 @@ class BadRequest(ServiceError):
     title = "The request cannot be read"
 
 
+class WrongOrigin(ServiceError):
+    """A browser sent it on behalf of another site."""
+
+    status = 403
+    title = "Refused"
+
+
 class NotFound(ServiceError):
     """There is no such thing."""
 
     status = 404
     title = "Not found"
+
+
+class RequestTimeout(ServiceError):
+    """The request came too slowly."""
+
+    status = 408
+    title = "The request took too long"
 
 
 class Conflict(ServiceError):
@@ -61,6 +75,13 @@ class UnsupportedMediaType(ServiceError):
     title = "Unsupported media type"
 
 
+class Misdirected(ServiceError):
+    """The request is addressed to another service."""
+
+    status = 421
+    title = "Misdirected request"
+
+
 class Invalid(ServiceError):
     """The request can be read but makes no sense."""
 
@@ -80,3 +101,8 @@ class Unavailable(ServiceError):
 
     status = 503
     title = "Not available right now"
+
+
+def _printable(text: str) -> str:
+    """Half a surrogate pair, which JSON can spell, cannot be sent back."""
+    return text.encode(errors="replace").decode()

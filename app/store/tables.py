@@ -1,6 +1,7 @@
 """The tables; migrations/ makes them, and a test keeps the two alike."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from sqlalchemy import (
     BigInteger,
@@ -41,15 +42,34 @@ class Instant(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC)
 
 
+class Word(TypeDecorator[StrEnum]):
+    """A member of an enumeration, stored as its value."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, kind: type[StrEnum], length: int) -> None:
+        super().__init__(length)
+        self.kind = kind
+
+    def process_bind_param(self, value: StrEnum | str | None, dialect: Dialect) -> str | None:
+        """To its value; ValueError for a word that is none."""
+        return None if value is None else self.kind(value).value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:
+        """To the member."""
+        return None if value is None else self.kind(value)
+
+
 class Base(DeclarativeBase):
     """Base of all tables."""
 
     type_annotation_map = {
         datetime: Instant(),
         float: Float(53),
-        DeviceName: String(32),
-        Stage: String(16),
-        Verdict: String(32),
+        DeviceName: Word(DeviceName, 32),
+        Stage: Word(Stage, 16),
+        Verdict: Word(Verdict, 32),
     }
 
 

@@ -1,0 +1,48 @@
+"""Serves until SIGTERM or Ctrl-C: `python -m app`."""
+
+import logging
+import socket
+import sys
+
+import uvicorn
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings import Settings, SettingsError
+
+_GRACE_SECONDS = 5
+
+
+class _Server(uvicorn.Server):
+    """Lets those who wait for a submission go before it waits for them."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop serving."""
+        app = self.config.app
+        if isinstance(app, FastAPI):
+            app.state.service.updates.close()
+        await super().shutdown(sockets)
+
+
+def main() -> None:
+    """Read the settings and serve; exit status 2 if a setting is wrong."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    try:
+        settings = Settings.load()
+        app = create_app(settings)
+    except SettingsError as error:
+        sys.exit(f"kerneljudge: {error}")
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    _Server(config).run()
+
+
+if __name__ == "__main__":
+    main()

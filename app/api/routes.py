@@ -1,0 +1,185 @@
+"""The routes of the API."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, cast
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Header, Query
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from app.api.parsing import submit_request
+from app.schemas import (
+    Board,
+    Cursor,
+    Health,
+    IdempotencyKey,
+    Problem,
+    SubmissionDetail,
+    SubmissionFilter,
+    SubmissionPage,
+    SubmitRequest,
+    TaskDetail,
+    TaskSummary,
+)
+from app.service import Service
+from kernels.contract import DeviceName
+
+_MOST_WAIT_SECONDS = 60
+
+
+def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"model": Problem, "content": content} for status in statuses}
+
+
+def _service(request: Request) -> Service:
+    return cast(Service, request.app.state.service)
+
+
+router = APIRouter(prefix="/api/v1", responses=_problems(422, 503))
+
+CurrentService = Annotated[Service, Depends(_service)]
+Wait = Annotated[
+    float,
+    Query(ge=0, le=_MOST_WAIT_SECONDS, description="Seconds to wait for the verdict."),
+]
+
+_SUBMISSION_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": SubmitRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+        },
+        "text/x-python": {"schema": {"type": "string"}},
+    },
+}
+
+
+@router.get("/tasks")
+def list_tasks(service: CurrentService) -> tuple[TaskSummary, ...]:
+    """All tasks by name."""
+    return service.list_tasks()
+
+
+@router.get("/tasks/{name}", responses=_problems(404))
+def read_task(service: CurrentService, name: str) -> TaskDetail:
+    """One task: statement, signature, visible cases, cost model and starter."""
+    return service.task_detail(name)
+
+
+@router.post(
+    "/submissions",
+    status_code=202,
+    responses={
+        200: {"model": SubmissionDetail, "description": "The idempotency key was used before."},
+        **_problems(400, 403, 404, 408, 409, 413, 415, 429),
+    },
+    openapi_extra={"requestBody": _SUBMISSION_BODY},
+)
+async def submit(
+    response: Response,
+    service: CurrentService,
+    request: Annotated[SubmitRequest, Depends(submit_request)],
+    idempotency_key: Annotated[IdempotencyKey | None, Header()] = None,
+    wait: Wait = 0,
+) -> SubmissionDetail:
+    """Submit source for a task.
+
+    As JSON; as a form with the same fields, `source` perhaps a file; or as the bare source with
+    `task`, `device` and `entry` in the address. A repeated `Idempotency-Key` answers with the
+    submission that was made with it.
+    """
+    submitted = await run_sync(lambda: service.submit(request, idempotency_key=idempotency_key))
+    submission = submitted.submission
+    response.headers["Location"] = f"/api/v1/submissions/{submission.id}"
+    if not submitted.created:
+        response.status_code = 200
+    return await service.wait(submission.id, wait) if wait else submission
+
+
+@router.get("/submissions")
+def list_submissions(
+    service: CurrentService,
+    wanted: Annotated[SubmissionFilter, Depends()],
+    cursor: Cursor | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> SubmissionPage:
+    """Submissions, newest first; `next_cursor` continues the list."""
+    return service.list_submissions(wanted, cursor=cursor, limit=limit)
+
+
+@router.get("/submissions/{submission}", responses=_problems(404))
+async def read_submission(
+    service: CurrentService, submission: str, wait: Wait = 0
+) -> SubmissionDetail:
+    """One submission with its log and, once finished, its report."""
+    return await service.wait(submission, wait)
+
+
+@router.get(
+    "/submissions/{submission}/source",
+    responses=_problems(404),
+    response_class=PlainTextResponse,
+)
+def read_source(service: CurrentService, submission: str) -> Response:
+    """The source as it was submitted."""
+    return PlainTextResponse(
+        service.submission_source(submission), headers={"X-Content-Type-Options": "nosniff"}
+    )
+
+
+@router.get("/submissions/{submission}/plan", responses=_problems(404), response_class=Response)
+def read_plan(service: CurrentService, submission: str) -> Response:
+    """The packed launch plan, which can be measured again without building."""
+    plan = service.submission_plan(submission)
+    name = f'attachment; filename="{submission}.bundle"'
+    return Response(
+        plan, media_type="application/octet-stream", headers={"Content-Disposition": name}
+    )
+
+
+async def _existing(service: CurrentService, submission: str) -> str:
+    return (await run_sync(service.submission_detail, submission)).id
+
+
+@router.get(
+    "/submissions/{submission}/events",
+    responses=_problems(404),
+    response_class=EventSourceResponse,
+)
+async def follow_submission(
+    service: CurrentService,
+    submission: Annotated[str, Depends(_existing)],
+    last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,18}$")] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """A `stage` event for each line of the log, then one `finished` with the submission."""
+    last = int(last_event_id or 0)
+    async for detail in service.changes(submission):
+        for entry in detail.stages:
+            if entry.id > last:
+                last = entry.id
+                yield ServerSentEvent(event="stage", id=str(last), raw_data=entry.model_dump_json())
+        if detail.report is not None:
+            yield ServerSentEvent(event="finished", raw_data=detail.model_dump_json())
+
+
+@router.get("/boards/{task}/{device}", responses=_problems(404))
+def read_board(
+    service: CurrentService,
+    task: str,
+    device: DeviceName,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Board:
+    """The ranking of a task on a device: each user's best accepted submission."""
+    return service.board(task, device, limit=limit)
+
+
+@router.get("/health", responses={503: {"model": Health}})
+def read_health(service: CurrentService, response: Response) -> Health:
+    """The state of database, Redis, workers and queues; 503 when nothing can be stored."""
+    health = service.health()
+    if health.status == "down":
+        response.status_code = 503
+    return health

@@ -1,0 +1,113 @@
+"""Puts the web service together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import redis
+from anyio.to_thread import run_sync
+from fastapi import FastAPI
+
+from app import api, problems
+from app.attempts import Attempts
+from app.background import Background
+from app.events import EventConsumer
+from app.guard import RequestGuard
+from app.health import HealthCheck
+from app.pages import mount_pages
+from app.presence import Presence
+from app.queue import JobQueue
+from app.reaper import Patience, Reaper
+from app.redis_server import EmbeddedRedis, check_policy, connect
+from app.service import Service
+from app.settings import Settings
+from app.store import Store
+from app.updates import Updates
+from kernels.catalog import Catalog
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything one process of the service is made of."""
+
+    settings: Settings
+    store: Store
+    connection: redis.Redis
+    embedded: EmbeddedRedis | None
+    service: Service
+    background: Background
+
+    async def start(self) -> None:
+        """Bring Redis and the tables up, then the loops; SettingsError for a Redis that forgets."""
+        if self.embedded is not None:
+            await run_sync(self.embedded.ensure)
+        else:
+            await run_sync(_check_external, self.connection)
+        await run_sync(self.store.migrate)
+        self.background.start()
+
+    async def stop(self) -> None:
+        """Let go of waiters, end the loops, then what they used."""
+        self.service.updates.close()
+        await run_sync(self.background.stop)
+        if self.embedded is not None:
+            await run_sync(self.embedded.stop)
+        self.connection.close()
+        self.store.close()
+
+
+def create_app(settings: Settings, catalog: Catalog | None = None) -> FastAPI:
+    """The whole web service; it starts with the app's lifespan."""
+    parts = assemble(settings, catalog or Catalog())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await parts.start()
+        listening = asyncio.create_task(parts.service.updates.listen())
+        yield
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        await parts.stop()
+
+    app = FastAPI(
+        title="kerneljudge", lifespan=lifespan, docs_url=None, openapi_url="/api/v1/openapi.json"
+    )
+    app.state.service = parts.service
+    app.add_middleware(RequestGuard, allowed_hosts=settings.allowed_hosts)
+    problems.install(app)
+    app.include_router(api.router)
+    mount_pages(app)
+    return app
+
+
+def assemble(settings: Settings, catalog: Catalog) -> Parts:
+    """All parts, connected but not started."""
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    embedded = EmbeddedRedis(settings.redis_socket) if settings.embedded_redis else None
+    connection = connect(settings.redis_address)
+    store, queue = Store(settings.database_address), JobQueue(connection)
+    presence = Presence(store, connection)
+    attempts = Attempts(store, queue, connection, catalog)
+    events = EventConsumer(store, connection, attempts)
+    patience = Patience(for_worker=settings.wait_limit_seconds)
+    reaper = Reaper(store, connection, queue, attempts, events, presence, patience)
+    checkup = HealthCheck(
+        store, connection, queue, presence, redis_embedded=settings.embedded_redis
+    )
+    updates = Updates(settings.redis_address)
+    service = Service(settings, catalog, store, attempts, presence, checkup, updates)
+    loops = {"event consumer": events.run, "reaper": reaper.run}
+    background = Background(loops, embedded.ensure if embedded else _nothing)
+    return Parts(settings, store, connection, embedded, service, background)
+
+
+def _check_external(connection: redis.Redis) -> None:
+    try:
+        check_policy(connection)
+    except redis.ConnectionError:
+        return  # it may come later; until then submissions are stored
+
+
+def _nothing() -> None:
+    """An external Redis needs no tending."""
