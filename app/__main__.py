@@ -13,7 +13,7 @@ from app.settings import Settings, SettingsError
 _GRACE_SECONDS = 5
 
 
-class _Server(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """Lets those who wait for a submission go before it waits for them."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         server_header=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    _Server(config).run()
+    GracefulServer(config).run()
 
 
 if __name__ == "__main__":

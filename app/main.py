@@ -35,6 +35,9 @@ class Parts:
     store: Store
     connection: redis.Redis
     embedded: EmbeddedRedis | None
+    queue: JobQueue
+    events: EventConsumer
+    reaper: Reaper
     service: Service
     background: Background
 
@@ -99,7 +102,17 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     service = Service(settings, catalog, store, attempts, presence, checkup, updates)
     loops = {"event consumer": events.run, "reaper": reaper.run}
     background = Background(loops, embedded.ensure if embedded else _nothing)
-    return Parts(settings, store, connection, embedded, service, background)
+    return Parts(
+        settings=settings,
+        store=store,
+        connection=connection,
+        embedded=embedded,
+        queue=queue,
+        events=events,
+        reaper=reaper,
+        service=service,
+        background=background,
+    )
 
 
 def _check_external(connection: redis.Redis) -> None:

@@ -1,11 +1,18 @@
-"""A database of one's own."""
+"""A service of one's own: real SQLite, a real Redis server, the real tasks."""
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
+from app.main import Parts, assemble
+from app.settings import Settings
 from app.store import Store
+from kernels.catalog import Catalog
+from tests.app.serving import serving
 
 
 @pytest.fixture
@@ -14,3 +21,36 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.migrate()
     yield store
     store.close()
+
+
+@pytest.fixture
+def settings() -> Iterator[Settings]:
+    """A short path, since a socket's may have 107 bytes at most."""
+    folder = tempfile.mkdtemp(prefix="kj-")
+    yield Settings(data_dir=Path(folder))
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return Catalog()
+
+
+@pytest.fixture
+def parts(settings: Settings, catalog: Catalog) -> Iterator[Parts]:
+    """Everything but the background loops, which a test runs step by step."""
+    parts = assemble(settings, catalog)
+    assert parts.embedded is not None
+    parts.embedded.ensure()
+    parts.store.migrate()
+    yield parts
+    parts.embedded.stop()
+    parts.connection.close()
+    parts.store.close()
+
+
+@pytest.fixture
+def client(settings: Settings, catalog: Catalog) -> Iterator[httpx.Client]:
+    """The whole service with its loops, over real HTTP."""
+    with serving(settings, catalog) as address, httpx.Client(base_url=address) as client:
+        yield client

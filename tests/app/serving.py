@@ -1,0 +1,31 @@
+"""The service on a free port of the loopback, in this process."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from app.__main__ import GracefulServer
+from app.main import create_app
+from app.settings import Settings
+from kernels.catalog import Catalog
+
+
+@contextmanager
+def serving(settings: Settings, catalog: Catalog) -> Iterator[str]:
+    """Its address; on leaving it is shut down as SIGTERM does it."""
+    app = create_app(settings, catalog)
+    server = GracefulServer(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the service did not start"
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
