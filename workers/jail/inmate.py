@@ -40,7 +40,9 @@ def _set_limits(limits: Limits) -> None:
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
         allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (allowed, allowed))
+        # A process over its processor limit gets SIGXCPU at the soft one, SIGKILL at the hard.
+        last = allowed + 1 if kind == resource.RLIMIT_CPU else allowed
+        resource.setrlimit(kind, (allowed, last))
 
 
 def _redirect(pipes: Pipes) -> None:

@@ -110,7 +110,7 @@ def _proc_rules(profile: Profile, private_root: bool) -> list[tuple[Path, int]]:
     if not Path("/proc/self").exists():
         return []
     own = Path("/proc/self")
-    readable = Path("/proc") if private_root else own
+    readable = Path("/proc") if private_root and not profile.machine_proc else own
     # libcuda names its threads through /proc/self/task/*/comm, or fails with error 304.
     write = [(own, _READ | _WRITE_FILE | _TRUNCATE)] if profile.cuda_sockets else []
     return [(readable, _READ), *write]

@@ -41,6 +41,11 @@ class Profile:
             if not path.exists():
                 raise ValueError(f"profile {self.name}: {path} does not exist on this machine")
 
+    @property
+    def machine_proc(self) -> tuple[Path, ...]:
+        """Readable paths below /proc: facts about the machine, which are hidden otherwise."""
+        return tuple(path for path in self.readable if path.is_relative_to("/proc"))
+
     def to_json(self) -> str:
         """The profile as a JSON object; paths as strings."""
         return json.dumps(asdict(self), default=str)

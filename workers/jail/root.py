@@ -59,7 +59,8 @@ def _show(root: Path, path: Path, flags: int) -> None:
 
 
 def _show_readable(root: Path, profile: Profile) -> None:
-    resolved = [resolve(path) for path in (*profile.readable, *profile.executable)]
+    wanted = {*profile.readable, *profile.executable} - {*profile.machine_proc}
+    resolved = [resolve(path) for path in wanted]
     # Outer folders first, since what lies in them is then visible already.
     for path in sorted({path for path, _ in resolved}, key=lambda path: len(path.parts)):
         _show(root, path, MS_RDONLY | MS_NOSUID | MS_NODEV)
@@ -78,11 +79,11 @@ def _mount_scratch(root: Path, limits: Limits, owner: int) -> None:
     linux.mount("scratch", target, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, data)
 
 
-def mount_proc(target: Path) -> None:
-    """A /proc of this process-id namespace alone, without facts about the machine."""
+def _mount_proc(target: Path, profile: Profile) -> None:
+    """A /proc of this process-id namespace, with facts about the machine only where asked for."""
     target.mkdir()
-    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
-    linux.mount("proc", target, "proc", flags, "hidepid=2,subset=pid")
+    subset = "" if profile.machine_proc else ",subset=pid"
+    linux.mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, f"hidepid=2{subset}")
 
 
 def enter(mountpoint: Path, profile: Profile, limits: Limits, owner: int, *, proc: bool) -> None:
@@ -97,6 +98,6 @@ def enter(mountpoint: Path, profile: Profile, limits: Limits, owner: int, *, pro
         _show(mountpoint, device, MS_NOSUID | MS_NOEXEC)
     _mount_scratch(mountpoint, limits, owner)
     if proc:
-        mount_proc(mountpoint / "proc")
+        _mount_proc(mountpoint / "proc", profile)
     linux.change_root(mountpoint)
     linux.restrict_mount(Path("/"), MS_RDONLY | MS_NOSUID | MS_NODEV, recursive=False)

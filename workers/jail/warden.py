@@ -1,5 +1,6 @@
 """The trusted process beside each jail: starts it, ends it and decides the outcome."""
 
+import logging
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ from workers.jail.profile import Limits, Profile
 from workers.jail.slots import take_slot
 from workers.jail.watch import Watch
 
+_log = logging.getLogger(__name__)
 _TRANSFER_S = 30.0
 _DEATH_S = 10.0
 # A process ended by its own processor limit has used nearly all of it.
@@ -103,7 +105,7 @@ def _decide(watch: Watch, limits: Limits, cpu_s: float) -> Outcome:
     (status,) = init.STATUS.unpack(watch.status)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number == signal.SIGXCPU and cpu_s >= _CPU_SHARE * limits.cpu_s:
+        if number in (signal.SIGXCPU, signal.SIGKILL) and cpu_s >= _CPU_SHARE * limits.cpu_s:
             return Outcome(Status.TIMEOUT)
         return Outcome(Status.SIGNAL, signal=number)
     code = os.WEXITSTATUS(status)
@@ -144,7 +146,8 @@ def _guard(cell: Cell, entry: Entry, request: bytes, client: int) -> Outcome:
     if watch.ready != READY:
         reason = watch.ready.decode(errors="replace") or "it ended during its set-up"
         raise JailUnavailable(f"the jail could not be made: {reason}")
-    cpu_s = usage.ru_utime + usage.ru_stime
+    # The kernel does not count what it killed with the first process.
+    cpu_s = max(usage.ru_utime + usage.ru_stime, watch.cpu_s)
     return replace(
         _decide(watch, cell.limits, cpu_s),
         output=watch.output.text(),
@@ -162,13 +165,17 @@ def _reply(connection: socket.socket, outcome: Outcome) -> None:
 
 def serve(connection: socket.socket, service: Service) -> None:
     """Answer the one request of a connection with an outcome, or say why there is none."""
-    header, (request,) = wire.receive(connection, wire.MOST_REQUEST_BYTES, _TRANSFER_S)
-    limits = Limits(**header["limits"])
     try:
-        with _open_cell(service, limits) as cell:
-            outcome = _guard(cell, service.entry, request, connection.fileno())
-        _reply(connection, outcome)
+        header, (request,) = wire.receive(connection, wire.MOST_REQUEST_BYTES, _TRANSFER_S)
+        try:
+            limits = Limits(**header["limits"])
+            with _open_cell(service, limits) as cell:
+                outcome = _guard(cell, service.entry, request, connection.fileno())
+        except (JailUnavailable, OSError) as error:
+            wire.send(connection, {"unavailable": str(error)}, timeout=_TRANSFER_S)
+        else:
+            _reply(connection, outcome)
     except _ClientGone:
-        return
-    except (JailUnavailable, OSError) as error:
-        wire.send(connection, {"unavailable": str(error)}, timeout=_TRANSFER_S)
+        _log.info("%s: the client left, its jail was ended", service.profile.name)
+    except wire.BrokenMessage as error:
+        _log.warning("%s: no request, or no one for the answer: %s", service.profile.name, error)

@@ -32,6 +32,7 @@ class Watch:
         """The limit for which the jail was killed."""
         self.client_gone = False
         self.peak_bytes = 0
+        self.cpu_s = 0.0
         self.started = time.monotonic()
         self._limits = limits
         self._first = first
@@ -135,6 +136,7 @@ class Watch:
             # Forks count shared pages twice; the exact number is slow to get.
             memory = processes.proportional_bytes(proc, usage.pids)
         self.peak_bytes = max(self.peak_bytes, memory)
+        self.cpu_s = max(self.cpu_s, usage.cpu_s)
         if memory > self._limits.memory_bytes:
             self._kill(Status.MEMORY)
         elif usage.cpu_s > self._limits.cpu_s:

@@ -45,6 +45,17 @@ def send(connection: socket.socket, header: dict[str, Any], *parts: bytes, timeo
         raise BrokenMessage(f"the message was not taken: {error}") from error
 
 
+def _parse_header(encoded: bytes) -> tuple[dict[str, Any], list[int]]:
+    try:
+        header = json.loads(encoded)
+        sizes = header.pop("parts")
+    except (ValueError, RecursionError, AttributeError, KeyError) as error:
+        raise BrokenMessage(f"a header that is none: {error}") from error
+    if not isinstance(sizes, list) or any(type(size) is not int or size < 0 for size in sizes):
+        raise BrokenMessage("a header without the sizes of its parts")
+    return header, sizes
+
+
 def receive(
     connection: socket.socket, most_bytes: int, timeout: float
 ) -> tuple[dict[str, Any], list[bytes]]:
@@ -53,8 +64,7 @@ def receive(
     (size,) = _LENGTH.unpack(_receive_exactly(connection, _LENGTH.size, deadline))
     if size > _MOST_HEADER_BYTES:
         raise BrokenMessage(f"a header of {size} bytes")
-    header = json.loads(_receive_exactly(connection, size, deadline))
-    sizes: list[int] = header.pop("parts")
+    header, sizes = _parse_header(_receive_exactly(connection, size, deadline))
     if len(sizes) > _MOST_PARTS or sum(sizes) > most_bytes:
         raise BrokenMessage(f"parts of {sizes} bytes, where {most_bytes} are allowed")
     return header, [_receive_exactly(connection, size, deadline) for size in sizes]

@@ -1,0 +1,3 @@
+"""A module that jails import after the fork."""
+
+GREETING = b"hello from next door"
