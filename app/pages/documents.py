@@ -1,4 +1,4 @@
-"""The documents under docs/, as pages."""
+"""The documents under docs/, as pages at the same relative addresses."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ class Document:
     """One file under docs/."""
 
     name: str
-    """Its file name without the ending."""
+    """Its path under docs/ without the ending."""
     title: str
     text: str
     """Markdown."""
@@ -33,7 +33,7 @@ def list_documents(request: Request) -> Response:
     return render(request, "documents.html", documents=tuple(documents().values()))
 
 
-@router.get("/docs/{name}")
+@router.get("/docs/{name:path}")
 def show_document(request: Request, name: str) -> Response:
     """One document; links between the files of docs/ work here as well."""
     if name.endswith(".md"):
@@ -47,10 +47,11 @@ def show_document(request: Request, name: str) -> Response:
 @cache
 def documents() -> dict[str, Document]:
     """All documents by name, as they were when first asked for."""
-    read = (_read(path) for path in sorted(_FOLDER.glob("*.md")))
+    read = (_read(path) for path in sorted(_FOLDER.rglob("*.md")))
     return {document.name: document for document in read}
 
 
 def _read(path: Path) -> Document:
     text = path.read_text(encoding="utf-8")
-    return Document(path.stem, markdown.title(text) or path.stem, text)
+    name = path.relative_to(_FOLDER).with_suffix("").as_posix()
+    return Document(name, markdown.title(text) or name, text)

@@ -1,22 +1,14 @@
 """What keeps other sites out: a content policy for pages and an origin check for forms."""
 
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from app.errors import ServiceError
-
-
-class CrossSite(ServiceError):
-    """A form of another site was sent here."""
-
-    status: ClassVar[int] = 403
-    title: ClassVar[str] = "Refused"
+from app.errors import WrongOrigin
 
 
 def require_same_origin(request: Request) -> None:
-    """CrossSite unless the browser says that a page of this site sent the form.
+    """WrongOrigin unless the browser says that a page of this site sent the form.
 
     A client that says nothing of where it comes from is no browser, so nobody's session is at
     stake.
@@ -30,7 +22,7 @@ def require_same_origin(request: Request) -> None:
     else:
         allowed = True
     if not allowed:
-        raise CrossSite(
+        raise WrongOrigin(
             "the form was sent by a page of another site",
             "Open the task here and submit from its page, or use the API.",
         )

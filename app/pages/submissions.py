@@ -66,10 +66,13 @@ async def follow_submission(
     service: CurrentService, submission: Annotated[str, Depends(_existing)]
 ) -> AsyncIterator[ServerSentEvent]:
     """The inner part of the page after each change; `done` when nothing will follow."""
+    finished = False
     async for detail in service.changes(submission):
         html = await run_in_threadpool(_inner, service, detail)
         yield ServerSentEvent(raw_data=html)
-    yield ServerSentEvent(event="done", raw_data="")
+        finished = detail.stage is Stage.FINISHED
+    if finished:  # otherwise this process is about to end, and the page connects anew
+        yield ServerSentEvent(event="done", raw_data="")
 
 
 def _inner(service: Service, detail: SubmissionDetail) -> str:

@@ -5,7 +5,7 @@
   const area = document.querySelector("textarea[data-editor]");
   if (!area || !window.CodeMirror) return;
   const { EditorState, EditorView, HighlightStyle, basicSetup, indentUnit, indentWithTab, keymap,
-    python, setDiagnostics, syntaxHighlighting, tags } = window.CodeMirror;
+    lintGutter, python, setDiagnostics, syntaxHighlighting, tags } = window.CodeMirror;
 
   const colours = HighlightStyle.define([
     { tag: [tags.keyword, tags.operatorKeyword, tags.self], color: "var(--code-keyword)" },
@@ -34,7 +34,7 @@
     state: EditorState.create({
       doc: area.value,
       extensions: [
-        basicSetup, python(), indentUnit.of("    "), keymap.of([indentWithTab]),
+        basicSetup, lintGutter(), python(), indentUnit.of("    "), keymap.of([indentWithTab]),
         syntaxHighlighting(colours), theme, EditorView.cspNonce.of(nonce),
         EditorView.contentAttributes.of({
           "aria-label": "Source", "aria-describedby": "source-hint", spellcheck: "false" }),
@@ -55,5 +55,8 @@
       const { from, to } = doc.line(line);
       return { from, to, message, severity: "error" };
     });
-  if (found.length) view.dispatch(setDiagnostics(view.state, found));
+  if (found.length) {
+    view.dispatch(setDiagnostics(view.state, found));
+    view.scrollDOM.scrollTop = view.lineBlockAt(found[0].from).top - 120;
+  }
 })();

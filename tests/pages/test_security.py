@@ -1,7 +1,8 @@
 import pytest
 from starlette.requests import Request
 
-from app.pages.security import CrossSite, require_same_origin
+from app.errors import WrongOrigin
+from app.pages.security import require_same_origin
 
 
 def _request(**headers: str) -> Request:
@@ -34,5 +35,5 @@ def test_forms_of_this_site_pass(headers: dict[str, str]) -> None:
     ],
 )
 def test_forms_of_other_sites_are_refused(headers: dict[str, str]) -> None:
-    with pytest.raises(CrossSite, match="another site"):
+    with pytest.raises(WrongOrigin, match="another site"):
         require_same_origin(_request(**headers))

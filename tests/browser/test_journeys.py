@@ -1,0 +1,98 @@
+"""What people do, from the first page to the report, with and without JavaScript."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import OpenPage, picture
+from tests.pages import samples
+from tests.pages.site import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
+    page = open_page("/")
+    page.get_by_role("link", name="Softmax over rows").click()
+    editor = page.get_by_role("textbox", name="Source")
+    editor.press("Control+a")
+    editor.press("Delete")
+    page.keyboard.insert_text(samples.SOURCE)
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*")
+    submission = _submission(page)
+    assert site.http.get(f"/api/v1/submissions/{submission}/source").text == samples.SOURCE
+
+    page.evaluate("window.same = true")
+    status = page.get_by_role("status")
+    status.get_by_text("Number").wait_for()
+    site.enter(submission, "building", "compiling for H200")
+    status.get_by_text("compiling for H200").wait_for()
+    picture(page, "journey-building")
+    site.enter(submission, "measuring", "timing")
+    status.get_by_text("timing").wait_for()
+    site.finish(samples.accepted(submission))
+    page.get_by_role("heading", name="Accepted").wait_for()
+    assert page.title().startswith("Accepted")
+    assert page.evaluate("window.same") is True, "the page was loaded anew"
+
+
+def test_a_build_error_leads_back_to_the_line_in_the_editor(
+    open_page: OpenPage, site: Site
+) -> None:
+    submission = site.finish(samples.broken(site.submit()))
+    page = open_page(f"/submissions/{submission}")
+    page.get_by_role("link", name="Edit and submit again").click()
+    page.locator(".cm-lint-marker-error").wait_for()
+    line = page.locator(".cm-line", has=page.locator(".cm-lintRange-error"))
+    assert "values = tl.load" in line.inner_text()
+    page.locator(".cm-lint-marker-error").hover()
+    page.get_by_text("Make the pointer a block as well.").wait_for()
+    picture(page, "journey-build-error-in-editor")
+
+
+def test_everything_works_without_javascript(open_page: OpenPage, site: Site) -> None:
+    page = open_page("/tasks/softmax", java_script_enabled=False)
+    page.get_by_label("Source").fill(samples.SOURCE)
+    page.get_by_role("button", name="Submit").click()
+    submission = _submission(page)
+    site.finish(samples.wrong(submission))
+    page.get_by_role("heading", name="Wrong answer").wait_for()  # the page reloads itself
+    picture(page, "journey-without-javascript")
+
+
+def test_an_error_keeps_what_was_typed(open_page: OpenPage, site: Site) -> None:
+    page = open_page("/tasks/softmax", java_script_enabled=False)
+    page.get_by_label("Source").fill("\n \n")
+    with page.expect_response(lambda response: response.status == 422):
+        page.get_by_role("button", name="Submit").click()
+    assert "the source is empty" in page.get_by_role("alert").inner_text()
+    assert page.get_by_label("Source").input_value() == "\n \n"
+
+
+def test_the_keyboard_gets_into_the_editor_and_out(open_page: OpenPage) -> None:
+    page = open_page("/tasks/softmax")
+    editor = page.get_by_role("textbox", name="Source")
+    editor.press("Control+Home")
+    page.keyboard.press("Tab")
+    assert page.locator(".cm-line").first.inner_text().startswith("    import")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "device"
+
+
+def test_filters_stay_in_the_address(open_page: OpenPage, site: Site) -> None:
+    site.finish(samples.checked(site.submit()))
+    page = open_page("/submissions")
+    page.get_by_label("Verdict").select_option("checked")
+    page.get_by_role("button", name="Filter").click()
+    assert "verdict=checked" in page.url
+    verdicts = page.locator("td .verdict").all_inner_texts()
+    assert set(verdicts) == {"Checked"}
+
+
+def _submission(page: "Page") -> str:
+    return page.url.rsplit("/", 1)[1]

@@ -1,0 +1,73 @@
+"""Every page in light and dark, wide and narrow: quiet, inside its width, readable."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import OpenPage, picture
+from tests.pages import samples
+from tests.pages.site import Site
+
+pytestmark = pytest.mark.browser
+
+_CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+_WIDTHS = {"wide": {"width": 1400, "height": 900}, "phone": {"width": 390, "height": 844}}
+_SAMPLES = {
+    "accepted": samples.accepted,
+    "checked": samples.checked,
+    "wrong": samples.wrong,
+    "broken": samples.broken,
+    "hostile": samples.hostile,
+}
+
+
+@pytest.fixture(scope="module")
+def paths(site: Site) -> dict[str, str]:
+    made = {
+        name: f"/submissions/{site.finish(make(site.submit(_source(name))))}"
+        for name, make in _SAMPLES.items()
+    }
+    return {
+        "tasks": "/",
+        "task": "/tasks/softmax",
+        "matmul": "/tasks/matmul",
+        "submissions": "/submissions",
+        "queued": f"/submissions/{site.submit()}",
+        "board": "/boards/softmax/H200",
+        "health": "/health",
+        "docs": "/docs",
+        "verdicts": "/docs/verdicts",
+        **made,
+    }
+
+
+def _source(name: str) -> str:
+    return samples.HOSTILE if name == "hostile" else samples.SOURCE
+
+
+@pytest.mark.parametrize("width", _WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_readable(
+    open_page: OpenPage, paths: dict[str, str], scheme: str, width: str
+) -> None:
+    page = open_page("/", color_scheme=scheme, viewport=_WIDTHS[width])
+    for name, path in paths.items():
+        page.goto(path)
+        picture(page, f"{name}-{scheme}-{width}")
+        assert page.evaluate(_CONTRAST) == [], name
+        root = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert root[0] <= root[1], f"{name} is wider than the screen"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_verdict_is_readable(open_page: OpenPage, scheme: str) -> None:
+    page = open_page("/submissions", color_scheme=scheme)
+    page.evaluate(
+        """() => document.querySelector("main").innerHTML =
+          [...document.querySelectorAll("select[name=verdict] option")].slice(1).map((o) =>
+            `<span class="verdict verdict-${o.value}">${o.text}</span>
+             <section class="answer verdict-${o.value}"><h2>${o.text}</h2>
+             <p class="soft">next</p><a href="/">link</a></section>`).join("")"""
+    )
+    picture(page, f"every-verdict-{scheme}")
+    assert page.evaluate(_CONTRAST) == []

@@ -1,0 +1,74 @@
+import re
+
+import pytest
+
+from tests.pages import samples
+from tests.pages.site import Site
+
+PATHS = ["/", "/tasks/softmax", "/submissions", "/boards/softmax/H200", "/health", "/docs"]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/docs/verdicts", "/nope", "/tasks/nope"])
+def test_no_script_but_ours_can_run(site: Site, path: str) -> None:
+    response = site.http.get(path)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert re.findall(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=", response.text) == []
+
+
+def test_the_nonce_is_new_each_time(site: Site) -> None:
+    policies = {site.http.get("/").headers["content-security-policy"] for _ in range(3)}
+    assert len(policies) == 3
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_says_that_nothing_is_judged_now(site: Site, path: str) -> None:
+    banners = site.http.get("/api/v1/health").json()["banners"]
+    assert banners
+    page = site.html(path)
+    assert 'class="banner' in page
+    for banner in banners:
+        assert banner in page.replace("&#39;", "'")
+
+
+def test_health_shows_what_the_service_knows(site: Site) -> None:
+    page = site.html("/health")
+    assert "SQLite" in page
+    assert "No worker is alive" in page
+    assert "build" in page
+
+
+def test_a_board_ranks_accepted_submissions(site: Site) -> None:
+    submission = site.finish(samples.accepted(site.submit(), scale=2.0))
+    page = site.html("/boards/softmax/H200")
+    assert f'href="/submissions/{submission}"' in page
+    assert "159.0" in page
+    assert "best" in page
+    assert "Nobody has" in site.html("/boards/softmax/H100")
+
+
+def test_documents_link_to_each_other(site: Site) -> None:
+    assert 'href="/docs/verdicts"' in site.html("/docs")
+    response = site.http.get("/docs/verdicts.md")
+    assert response.headers["location"] == "/docs/verdicts"
+    site.html("/docs/nope", status=404)
+    site.html("/docs/..%2f..%2fREADME", status=404)
+
+
+def test_pages_are_not_part_of_the_api(site: Site) -> None:
+    document = site.http.get("/api/v1/openapi.json").json()
+    assert all(path.startswith("/api/v1/") for path in document["paths"])
+
+
+def test_no_link_leads_nowhere(site: Site) -> None:
+    finished = site.finish(samples.accepted(site.submit()))
+    seen: set[str] = set()
+    for path in (*PATHS, f"/submissions/{finished}", "/docs/verdicts", "/nope"):
+        page = site.http.get(path).text
+        seen |= {link.split("#")[0] for link in re.findall(r'href="(/[^"]*)"', page)}
+    for link in sorted(seen):
+        response = site.http.get(link.replace("&amp;", "&"))
+        assert response.status_code == 200, link

@@ -1,0 +1,99 @@
+import re
+
+import pytest
+
+from tests.pages import samples
+from tests.pages.site import Site
+
+FORM = {"source": samples.SOURCE, "device": "H200", "form_key": "key-1"}
+
+
+def test_the_list_names_every_task(site: Site) -> None:
+    page = site.html("/")
+    for task in site.http.get("/api/v1/tasks").json():
+        assert f'href="/tasks/{task["name"]}"' in page
+        assert task["title"] in page
+
+
+def test_a_task_shows_what_one_needs_to_solve_it(site: Site) -> None:
+    page = site.html("/tasks/softmax")
+    assert '<h2 id="what-counts">' in page
+    assert "M 70,000 · N 65 · float16" in page
+    assert "x starts at element 1" in page
+    assert "def solve(x: torch.Tensor)" in page
+    assert "Nobody has an accepted submission for H200 yet." in page
+
+
+def test_an_unknown_task_is_a_page_that_says_what_to_do(site: Site) -> None:
+    page = site.html("/tasks/nope", status=404)
+    assert "no task is called &#39;nope&#39;" in page
+    assert "Choose one of: matmul, softmax." in page
+
+
+def test_the_form_submits_and_leads_to_the_submission(site: Site) -> None:
+    sent = {**FORM, "form_key": "leads", "source": samples.SOURCE.replace("\n", "\r\n")}
+    response = site.http.post("/tasks/softmax", data=sent)
+    assert response.status_code == 303
+    submission = response.headers["location"].rsplit("/", 1)[1]
+    assert site.http.get(f"/api/v1/submissions/{submission}/source").text == samples.SOURCE
+
+
+def test_a_form_sent_twice_is_one_submission_but_not_with_another_source(site: Site) -> None:
+    def send(**changes: str) -> str:
+        response = site.http.post("/tasks/softmax", data={**FORM, "form_key": "twice", **changes})
+        return response.headers["location"]
+
+    assert send() == send()
+    assert send() != send(source="other = 1")
+    assert send() != send(form_key="another")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "said"),
+    [
+        ({"source": " \n"}, 422, "the source is empty"),
+        ({"source": "x\0y"}, 422, "NUL"),
+        ({"source": "x" * 300_000}, 413, "256 KiB"),
+        ({"device": "B200"}, 422, "device"),
+    ],
+)
+def test_a_form_that_cannot_be_taken_keeps_what_was_typed(
+    site: Site, changes: dict[str, str], status: int, said: str
+) -> None:
+    response = site.http.post("/tasks/softmax", data={**FORM, **changes})
+    assert response.status_code == status
+    assert 'role="alert"' in response.text
+    assert said in response.text
+    typed = {**FORM, **changes}["source"]
+    assert typed[:40] in response.text
+
+
+def test_a_form_of_another_site_is_refused(site: Site) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Accept": "text/html"}
+    response = site.http.post("/tasks/softmax", data=FORM, headers=headers)
+    assert response.status_code == 403
+    assert "another site" in response.text
+
+
+def test_hostile_source_comes_back_as_text_in_the_editor(site: Site) -> None:
+    submission = site.finish(samples.hostile(site.submit(samples.HOSTILE + "\n")))
+    page = site.html(f"/tasks/softmax?origin={submission}")
+    assert page.count("</textarea>") == 1
+    assert "<script>" not in page
+    assert "<img" not in page
+    found = re.search(r'data-diagnostics="([^"]*)"', page)
+    assert found is not None
+    assert "&lt;" in found[1]
+
+
+def test_going_on_from_a_submission_brings_its_source_and_findings(site: Site) -> None:
+    submission = site.finish(samples.broken(site.submit("# mine\n" * 20)))
+    page = site.html(f"/tasks/softmax?origin={submission}&device=H100")
+    assert "# mine\n# mine" in page
+    assert "&#34;line&#34;: 11" in page
+    assert '<option value="H100" selected>' in page
+
+
+def test_an_unknown_device_is_not_found(site: Site) -> None:
+    site.html("/tasks/softmax?device=B200", status=404)
+    site.html("/boards/softmax/B200", status=404)
