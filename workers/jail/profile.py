@@ -1,8 +1,8 @@
 """What a jail may see, and how much it may use."""
 
 import json
-import os
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -104,12 +104,11 @@ def interpreter_paths() -> tuple[Path, ...]:
 
     The folder of the project is left out: it holds what a submission must not see.
     """
-    candidates = [
-        sys.prefix,
-        sys.base_prefix,
-        *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"),
-        "/sys/devices/system/cpu",
-    ]
-    paths = (Path(candidate) for candidate in candidates if os.path.exists(candidate))
-    # A system interpreter has the prefix /usr: its library folder alone is enough.
-    return tuple(dict.fromkeys(path for path in paths if path != Path("/usr")))
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix)}
+    shared = {Path("/usr"), Path("/usr/local")}  # which hold much else: their libraries are enough
+    own = [prefix / "lib" if prefix in shared else prefix for prefix in sorted(prefixes)]
+    packages = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    system = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
+    names = (*packages, *system, "/sys/devices/system/cpu")
+    candidates = dict.fromkeys([*own, *(Path(name) for name in names)])
+    return tuple(path for path in candidates if path.exists())

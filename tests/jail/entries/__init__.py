@@ -3,9 +3,9 @@
 A request is the name of a function of one of these modules and, after a space, its argument.
 """
 
-from tests.jail.entries import gluttons, honest, liars, snoopers
+from tests.jail.entries import cuda, gluttons, honest, liars, snoopers
 
-_MODULES = (honest, gluttons, liars, snoopers)
+_MODULES = (cuda, honest, gluttons, liars, snoopers)
 
 
 def run(request: bytes) -> bytes:
