@@ -26,7 +26,7 @@ WORDINGS: dict[Verdict, Wording] = {
     Verdict.REJECTED: Wording(
         "Rejected",
         "The submission breaks a rule of the task.",
-        "Change the line that is named below: the work has to be done in Triton.",
+        "Change the line that is named below: host code may only move data and launch kernels.",
     ),
     Verdict.BUILD_ERROR: Wording(
         "Build error",
