@@ -20,6 +20,8 @@ _ENTRY = 0x10
 _FRAME_SIZE, _PARAMETER, _REGISTERS = 0x11, 0x17, 0x2F
 _PARAMETER_FIELDS = struct.Struct("<IHHI")
 _SIZED_VALUE = 4
+_RESERVED_SHARED = 1_024
+"""Start of the shared memory of every block, which Hopper keeps for itself."""
 CONSTANT_BYTES = 4_096
 """Initialised device variables a kernel may have: libdevice's tables and format strings take a few
 hundred bytes. Nothing that could carry a result from one replay to the next fits."""
@@ -145,7 +147,7 @@ def _facts(file: elf.Elf, symbol: str) -> CubinFacts:
     return CubinFacts(
         registers=registers,
         stack_bytes=stack,
-        static_shared_bytes=0 if shared is None else shared.size,
+        static_shared_bytes=0 if shared is None else max(shared.size - _RESERVED_SHARED, 0),
         parameters=_parameters(file, symbol),
     )
 

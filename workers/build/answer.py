@@ -1,0 +1,109 @@
+"""Cases traced in processes of their own, which answer with files in the scratch."""
+
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kernels.contract import CasePlan
+from kernels.contract._model import Model
+from kernels.contract.wire import Failure
+from workers.build import assembly, case
+from workers.build.failures import BuildFailed, of_exception
+from workers.build.kernels import write_whole
+from workers.build.schedule import ANSWERED, FAILED, flush
+from workers.build.session import Session
+from workers.build.source import SubmissionRaised
+
+
+class BuildFault(RuntimeError):
+    """The build itself went wrong: never the submission's fault."""
+
+
+class Answer(Model):
+    """What the process of one case found; one of the three."""
+
+    plan: CasePlan | None = None
+    failure: Failure | None = None
+    fault: str | None = None
+    """Traceback of an error of ours."""
+
+
+def prepare(session: Session) -> "Prepared":
+    """Execute the submission's module; BuildFailed if that fails or it lacks the entry."""
+    with session.facade:
+        module = called(session, session.source.execute)
+    entry = case.entry_of(module, session.request.entry)
+    return Prepared(session, entry)
+
+
+def called(session: Session, function: Callable[[], Any]) -> Any:
+    """What submitted code returns; BuildFailed for what it raises."""
+    try:
+        return function()
+    except SubmissionRaised as raised:
+        recorder = session.recorder
+        found = of_exception(raised.error, session.source, recorder.refusals)
+        raise BuildFailed.of(found) from None
+
+
+class Prepared:
+    """A submission whose module was executed, ready for its cases."""
+
+    def __init__(self, session: Session, entry: Callable[..., Any]) -> None:
+        self._session = session
+        self._entry = entry
+        self._prefix = len(session.recorder.steps)
+        """Steps that the module itself recorded at import."""
+        self._folder = session.source.path.parent / "answers"
+        self._folder.mkdir()
+
+    def work(self, number: int, helper: bool) -> int:
+        """Trace a case in this process, a child; its exit status."""
+        if helper:
+            _silence()
+        answer = self._answered(number)
+        flush()
+        if not helper:
+            write_whole(self._path(number), answer.model_dump_json().encode())
+        return ANSWERED if answer.plan is not None else FAILED
+
+    def plans(self) -> list[CasePlan]:
+        """The plans of all cases; BuildFailed for the first failure, BuildFault for one of ours."""
+        plans = []
+        for number in range(len(self._session.request.task.cases)):
+            answer = Answer.model_validate_json(self._path(number).read_bytes())
+            if answer.failure is not None:
+                raise BuildFailed.of(answer.failure)
+            if answer.plan is None:
+                raise BuildFault(answer.fault)
+            plans.append(answer.plan)
+        return plans
+
+    def _answered(self, number: int) -> Answer:
+        try:
+            return Answer(plan=self._plan(number))
+        except BuildFailed as error:
+            return Answer(failure=error.failure)
+        except Exception:  # noqa: BLE001  a jailed child's main: an error of ours must be told as ours
+            return Answer(fault=traceback.format_exc())
+
+    def _plan(self, number: int) -> CasePlan:
+        session, task = self._session, self._session.request.task
+        chosen = task.cases[number]
+        outputs = case.trace(task, chosen, self._entry, self._call, session.recorder)
+        return assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
+
+    def _call(self, function: Callable[[], Any]) -> Any:
+        with self._session.facade:
+            return called(self._session, lambda: self._session.source.call(function))
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number}.json"
+
+
+def _silence() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)

@@ -1,0 +1,80 @@
+"""One case: host code called on shape-only tensors."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from kernels.contract import Case, NumberSpec, Task, TensorSpec, View
+from workers.build.failures import BuildFailed
+from workers.build.memory import dtype_of
+from workers.build.recorder import Recorder
+from workers.build.tensors import META, on_device
+
+Call = Callable[[Callable[[], Any]], Any]
+"""Calls submitted code."""
+
+
+def entry_of(module: ModuleType, name: str) -> Callable[..., Any]:
+    """The function that is called; BuildFailed if the submission lacks it."""
+    entry = getattr(module, name, None)
+    if entry is None:
+        raise BuildFailed(
+            "build_error",
+            f"the submission does not define {name}",
+            f"define a function {name} with the arguments of the statement",
+        )
+    if not callable(entry):
+        raise BuildFailed("build_error", f"{name} is no function", f"write def {name}(...)")
+    function: Callable[..., Any] = entry
+    return function
+
+
+def trace(
+    task: Task, case: Case, entry: Callable[..., Any], call: Call, recorder: Recorder
+) -> tuple[View, ...]:
+    """Call the entry function; where its results lie."""
+    arguments = [_argument(spec, recorder) for spec in task.arguments(case)]
+    returned = call(lambda: entry(*arguments))
+    specs = task.results(case)
+    results = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if len(results) != len(specs):
+        raise BuildFailed(
+            "build_error",
+            f"case {case.name}: {task.entry} returned {len(results)} values, "
+            f"the task asks for {len(specs)}",
+            f"return {', '.join(spec.name for spec in specs)}",
+        )
+    return tuple(
+        _result(recorder, case, spec, value) for spec, value in zip(specs, results, strict=True)
+    )
+
+
+def _argument(spec: TensorSpec | NumberSpec, recorder: Recorder) -> Any:
+    if isinstance(spec, NumberSpec):
+        return spec.value
+    storage = torch.empty(spec.nbytes, dtype=torch.uint8, device=META).untyped_storage()
+    tensor = torch.empty(0, dtype=getattr(torch, spec.dtype.value), device=META)
+    tensor.set_(storage, spec.offset, spec.shape, spec.strides)
+    allocation = recorder.memory.of(tensor)
+    allocation.role, allocation.name = "input", spec.name
+    return tensor
+
+
+def _result(recorder: Recorder, case: Case, spec: TensorSpec, value: Any) -> View:
+    where = f"case {case.name}: result {spec.name}"
+    if not isinstance(value, torch.Tensor):
+        raise BuildFailed("build_error", f"{where} is a {type(value).__name__}, not a tensor")
+    if not on_device(value):
+        raise BuildFailed("build_error", f"{where} is a CPU tensor", "return a CUDA tensor")
+    with torch._C.DisableTorchFunction():
+        shape = tuple(value.shape)
+    dtype = dtype_of(value)
+    if shape != spec.shape or dtype is not spec.dtype:
+        raise BuildFailed(
+            "build_error",
+            f"{where} has shape {shape} and type {dtype}, "
+            f"the task asks for {spec.shape} and {spec.dtype}",
+        )
+    return recorder.memory.view(value)

@@ -1,0 +1,196 @@
+"""The torch dispatch mode that records what reaches the device below every torch function."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+from workers.build import custom_ops, operations
+from workers.build.known import ELEMENTS
+from workers.build.recorder import Recorder
+from workers.build.tensors import (
+    any_on_device,
+    device_tensors,
+    has_kernel,
+    is_device,
+    on_backing,
+    on_cpu,
+)
+
+_ALLOCATIONS = {
+    "aten.empty.memory_format",
+    "aten.empty_strided.default",
+    "aten.empty_like.default",
+    "aten.empty_permuted.default",
+    "aten.new_empty.default",
+    "aten.new_empty_strided.default",
+}
+_READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+_TORCH = ("aten", "prims", "prim", "profiler")
+"""Namespaces of operations that torch itself carries out."""
+_DO_IT_IN_A_KERNEL = (
+    "write it as a Triton kernel; torch may allocate, fill, copy, cast, join and view"
+)
+
+
+class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Records operations on meta tensors; those on CPU tensors pass."""
+
+    def __init__(
+        self, recorder: Recorder, finishing: bool, modes: Callable[[], Sequence[Any]]
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._recorder = recorder
+        self._finishing = finishing
+        self._modes = modes
+        """New modes for the body of a custom operation."""
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        keywords = dict(kwargs or {})
+        if func.namespace not in _TORCH and device_tensors((args, keywords)):
+            return custom_ops.run(func, args, keywords, self._recorder, self._modes)
+        # Operations issued by C++ arrive with the function mode still on: it would hide the device.
+        with torch._C.DisableTorchFunction():
+            return self._dispatch(func, args, keywords)
+
+    def _dispatch(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = str(func)
+        args, kwargs = tree_map(on_backing, (args, kwargs))
+        if not any_on_device((args, kwargs)) or func.namespace == "prim":
+            kwargs.pop("pin_memory", None)
+            return func(*args, **kwargs)
+        if name == "aten._to_copy.default":
+            return self._to_copy(func, args, kwargs)
+        if name == "aten.copy_.default" and args[0].device != args[1].device:
+            return self._copy_across(func, *args[:2])
+        if func.tags and _READS.intersection(func.tags):
+            return self._host_result(func, name, args, kwargs)
+        if has_kernel(func, "CompositeImplicitAutograd"):
+            with self:
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        return self._record(func, name, args, kwargs)
+
+    def _to_copy(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        source, target = args[0], kwargs.pop("device", None)
+        for unused in ("non_blocking", "pin_memory"):
+            kwargs.pop(unused, None)
+        if source.device.type == "cpu":
+            return self._recorder.upload(func(source, **kwargs))
+        if target is not None and target.type == "cpu":
+            return func(self._recorder.read(source, "tensor.cpu()"), **kwargs)
+        return self._record(func, str(func), args, kwargs)
+
+    def _copy_across(self, func: OpOverload, target: torch.Tensor, source: torch.Tensor) -> Any:
+        if target.device.type == "cpu":
+            return func(target, self._recorder.read(source, "copying a device tensor to the host"))
+        return self._record(func, str(func), (target, self._recorder.upload(source)), {})
+
+    def _host_result(
+        self, func: OpOverload, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        what = "tensor.item()" if name.startswith("aten._local_scalar") else _spoken(name)
+        args, kwargs = tree_map(lambda v: self._read(v, what), (args, kwargs))
+        return tree_map(self._placed_like_device, func(*args, **kwargs))
+
+    def _read(self, value: Any, what: str) -> Any:
+        return self._recorder.read(value, what) if is_device(value) else value
+
+    def _placed_like_device(self, value: Any) -> Any:
+        return self._recorder.upload(value) if isinstance(value, torch.Tensor) else value
+
+    def _record(
+        self, func: OpOverload, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        name, args, kwargs = operations.canonical(name, args, kwargs)
+        self._check_devices(name, args, kwargs)
+        inputs = device_tensors((args, kwargs))
+        result = self._shape_of_result(func, name, args, kwargs)
+        outputs = [o for o in tree_flatten(result)[0] if isinstance(o, torch.Tensor)]
+        if name in _ALLOCATIONS:
+            return result
+        mutable = func._schema.is_mutable
+        if not mutable and self._all_views(outputs, inputs):
+            return result
+        if not operations.permitted(name, self._finishing):
+            return self._folded(func, name, args, kwargs, outputs)
+        step = operations.operation(self._recorder, name, args, kwargs, outputs[0])
+        self._recorder.emit(step)
+        self._recorder.known.follow(
+            func, args, kwargs, outputs[0], certain=not self._recorder.branching
+        )
+        return result
+
+    def _check_devices(self, name: str, args: Any, kwargs: Any) -> None:
+        for value in tree_flatten((args, kwargs))[0]:
+            if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim():
+                raise self._recorder.refused(
+                    f"{_spoken(name)}: expected all tensors to be on the same device, "
+                    "but found cuda:0 and cpu",
+                    "move the CPU tensor with .cuda() first",
+                )
+
+    def _shape_of_result(self, func: OpOverload, name: str, args: Any, kwargs: Any) -> Any:
+        if name.startswith("aten.resize_") and _grows(*args[:2]):
+            raise self._recorder.refused(
+                "tensor.resize_() grows a device tensor, whose address is already fixed",
+                "allocate a new tensor",
+            )
+        # The canonical name may be another overload than the one that was called.
+        package, base, overload = name.split(".")
+        canonical = getattr(getattr(getattr(torch.ops, package), base), overload)
+        if canonical is not func:
+            kwargs = {k: v for k, v in kwargs.items() if v is not None}
+        try:
+            return canonical(*args, **kwargs)
+        except NotImplementedError:
+            raise self._refused_operation(name) from None
+
+    def _all_views(self, outputs: list[torch.Tensor], inputs: list[torch.Tensor]) -> bool:
+        storages = {tensor.untyped_storage()._cdata for tensor in inputs}
+        return bool(outputs) and all(o.untyped_storage()._cdata in storages for o in outputs)
+
+    def _folded(
+        self, func: OpOverload, name: str, args: Any, kwargs: Any, outputs: list[torch.Tensor]
+    ) -> Any:
+        """A forbidden operation on values the host made itself is done on the host."""
+        inputs = device_tensors((args, kwargs))
+        seeded = torch.Tag.nondeterministic_seeded in func.tags
+        small = sum(output.numel() for output in outputs) <= ELEMENTS
+        known = bool(inputs) and all(self._recorder.known.get(i) is not None for i in inputs)
+        if func._schema.is_mutable or seeded or not small or not known:
+            raise self._refused_operation(name, seeded)
+        args, kwargs = tree_map(lambda v: self._read(v, _spoken(name)), (args, kwargs))
+        args, kwargs = tree_map(on_cpu, (args, kwargs))
+        return tree_map(self._placed_like_device, func(*args, **kwargs))
+
+    def _refused_operation(self, name: str, seeded: bool = False) -> Exception:
+        if seeded:
+            return self._recorder.refused(
+                f"{_spoken(name)} draws random numbers, which would differ in every replay",
+                "make random numbers inside a kernel with tl.rand and a seed",
+            )
+        return self._recorder.refused(
+            f"{_spoken(name)} is not allowed in host code: the work must be done by Triton kernels",
+            _DO_IT_IN_A_KERNEL,
+        )
+
+
+def _grows(tensor: torch.Tensor, shape: Sequence[int]) -> bool:
+    return torch.Size(shape).numel() * tensor.element_size() > tensor.untyped_storage().nbytes()
+
+
+def _spoken(name: str) -> str:
+    """`aten._softmax.default` as a person knows it: `torch.softmax`."""
+    base = name.split(".")[1].strip("_")
+    return f"torch.{base}"

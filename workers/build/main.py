@@ -1,0 +1,66 @@
+"""Entry of the build jail: a submission in, its launch plan or its failure out."""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from kernels.contract import Bundle, CasePlan, Plan, Target
+from kernels.contract.bundle import first_problem
+from kernels.contract.wire import BuildAnswer, BuildRequest
+from workers.build import answer, versions
+from workers.build.failures import BuildFailed
+from workers.build.schedule import Schedule
+from workers.build.session import Session
+
+_OPTIONAL_SHARE = 0.6
+"""Of the time, after which no further autotune configurations are compiled."""
+_LEAST_KERNEL_SECONDS = 10.0
+_PROCESSORS = 8
+"""More children than this gain nothing: cases share their kernels."""
+
+
+def run(request: bytes) -> bytes:
+    """BuildRequest to BuildAnswer; blob 0 is the packed Bundle if there is no failure."""
+    started = time.monotonic()
+    message, _ = BuildRequest.unpack(request)
+    # The fork server's own choice was made before this process had its scratch.
+    tempfile.tempdir = None
+    try:
+        bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started)
+    except BuildFailed as error:
+        return BuildAnswer(failure=error.failure).pack()
+    return BuildAnswer().pack((bundle.pack(),))
+
+
+def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
+    """The bundle of a submission; BuildFailed if it cannot be built.
+
+    Changes this process for good. `started` is the time.monotonic() from which its budget counts.
+    """
+    os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
+    session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds)
+    session.install()
+    prepared = answer.prepare(session)
+    Schedule(
+        cases=len(request.task.cases),
+        work=prepared.work,
+        claims=session.claims,
+        processors=min(len(os.sched_getaffinity(0)), _PROCESSORS),
+        deadline=started + request.seconds,
+        kernel_seconds=max(_LEAST_KERNEL_SECONDS, request.seconds / 3),
+    ).run()
+    return _bundle(session, prepared.plans())
+
+
+def _bundle(session: Session, cases: list[CasePlan]) -> Bundle:
+    launched = {launch.kernel for case in cases for launch in case.launches()}
+    kernels = {digest: session.kernels.get(digest) for digest in sorted(launched)}
+    target = Target(device=session.request.device, architecture="sm_90a", triton=versions.VERSION)
+    try:
+        plan = Plan(target=target, kernels=kernels, cases=tuple(cases))
+    except ValidationError as error:
+        raise BuildFailed("rejected", first_problem(error)) from None
+    return Bundle(plan=plan, blobs={d: session.blobs.get(d) for d in plan.blobs()})

@@ -1,0 +1,106 @@
+"""The pretended GPU's memory: which storage is which buffer, and at which address."""
+
+import bisect
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from kernels.contract import DType, Relocation, View, limits
+from workers.facade import Refusal
+
+BASE = 0x5A17_C000_0000
+"""First address: an unlikely number, so that no count or hash in a constant passes for one."""
+ALIGNMENT = 512
+DTYPES = {getattr(torch, name.value): name for name in DType}
+
+
+@dataclass
+class Allocation:
+    """One storage and its place."""
+
+    index: int
+    """Index among the case's buffers."""
+    address: int
+    nbytes: int
+    storage: torch.UntypedStorage
+    """Held, so that no other storage takes its identity."""
+    role: Literal["input", "temporary", "constant"] = "temporary"
+    name: str | None = None
+    """Of an input."""
+    content: bytes = b""
+    """Of a constant."""
+    relocations: tuple[Relocation, ...] = field(default=())
+
+
+class Memory:
+    """Gives every storage that host code names an index and an address of its own."""
+
+    def __init__(self) -> None:
+        self.allocations: list[Allocation] = []
+        self._by_storage: dict[int, Allocation] = {}
+        self._starts: list[int] = []
+        self._next = BASE
+
+    def of(self, tensor: torch.Tensor) -> Allocation:
+        """The allocation that a tensor lies in."""
+        with torch._C.DisableTorchFunction():
+            return self.of_storage(tensor.untyped_storage())
+
+    def of_storage(self, storage: torch.UntypedStorage) -> Allocation:
+        """The allocation that a storage is."""
+        known = self._by_storage.get(storage._cdata)
+        return self._add(storage) if known is None else known
+
+    def address(self, tensor: torch.Tensor) -> int:
+        """What data_ptr() answers."""
+        with torch._C.DisableTorchFunction():
+            if tensor.numel() == 0:
+                return 0
+            return self.of(tensor).address + int(tensor.storage_offset()) * tensor.element_size()
+
+    def find(self, address: int) -> tuple[Allocation, int] | None:
+        """The allocation at an address and the offset in it; None for no address."""
+        if not BASE <= address < self._next:
+            return None
+        allocation = self.allocations[bisect.bisect_right(self._starts, address) - 1]
+        offset = address - allocation.address
+        return (allocation, offset) if offset <= allocation.nbytes else None
+
+    def view(self, tensor: torch.Tensor) -> View:
+        """The tensor as a plan names it; Refusal for element types that no plan has."""
+        with torch._C.DisableTorchFunction():
+            if tensor.dim() > limits.RANK:
+                raise Refusal(f"a tensor has {tensor.dim()} dimensions", "use at most 8")
+            if tensor.is_conj() or tensor.is_neg():
+                raise Refusal("a lazily conjugated or negated tensor has no address", "clone it")
+            return View(
+                buffer=self.of(tensor).index,
+                offset=tensor.storage_offset() * tensor.element_size(),
+                shape=tuple(tensor.shape),
+                strides=tuple(tensor.stride()),
+                dtype=dtype_of(tensor),
+            )
+
+    def _add(self, storage: torch.UntypedStorage) -> Allocation:
+        if len(self.allocations) >= limits.BUFFERS:
+            raise Refusal(
+                f"the host function uses more than {limits.BUFFERS} tensors",
+                "allocate one larger tensor and use views of it",
+            )
+        nbytes = storage.nbytes()
+        allocation = Allocation(len(self.allocations), self._next, nbytes, storage)
+        self.allocations.append(allocation)
+        self._starts.append(allocation.address)
+        self._by_storage[storage._cdata] = allocation
+        # At least one unused alignment unit in between, so that an end is no other's start.
+        self._next += (nbytes // ALIGNMENT + 2) * ALIGNMENT
+        return allocation
+
+
+def dtype_of(tensor: torch.Tensor) -> DType:
+    """Element type as the contract names it; Refusal if it does not."""
+    name = DTYPES.get(tensor.dtype)
+    if name is None:
+        raise Refusal(f"tensors of {tensor.dtype} cannot stand in a plan", "use a real type")
+    return name

@@ -1,0 +1,82 @@
+"""Torch operations in the form in which a plan holds them.
+
+An operation keeps torch's overload name and its positional arguments. Since its result is a view
+with a shape, strides and an element type, keywords that only say where and how to allocate are
+left out. `arange` always has start, end and step; `copy_` has no third argument.
+"""
+
+from typing import Any
+
+import torch
+
+from kernels.contract import ElementType, Real, TensorOp, View
+from kernels.contract.ops import FINISHING, MOVEMENT
+from kernels.contract.steps import OpArgument, OpScalar
+from workers.build.memory import DTYPES, Memory
+from workers.build.recorder import Recorder
+from workers.facade import Refusal
+
+_PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "requires_grad"}
+_KEPT = {"aten.sum.default", "aten.sum.dim_IntList"}
+"""Operations whose dtype says how to compute, not only what to allocate."""
+
+
+def permitted(name: str, finishing: bool) -> bool:
+    """Whether a plan may hold an operation."""
+    return name in MOVEMENT or (finishing and name in FINISHING)
+
+
+def canonical(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """Name and arguments in the one form that a plan holds."""
+    if name == "aten.arange.default":
+        return "aten.arange.start_step", (0, args[0], 1), kwargs
+    if name == "aten.arange.start":
+        return "aten.arange.start_step", (args[0], args[1], 1), kwargs
+    if name == "aten.arange.start_step":
+        return name, (args[0], args[1], args[2] if len(args) > 2 else 1), kwargs
+    if name == "aten.copy_.default":
+        return name, args[:2], {}
+    if name == "aten.fill_.Tensor" and args[1].device.type == "cpu":
+        return "aten.fill_.Scalar", (args[0], args[1].item()), {}
+    return name, args, kwargs
+
+
+def operation(
+    recorder: Recorder, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], out: torch.Tensor
+) -> TensorOp:
+    """The step of an operation whose result is `out`."""
+    dropped = _PLACEMENT if name in _KEPT else {*_PLACEMENT, "dtype"}
+    memory = recorder.memory
+    return TensorOp(
+        op=name,
+        arguments=tuple(_argument(memory, a) for a in args),
+        keywords={k: _argument(memory, v) for k, v in kwargs.items() if k not in dropped},
+        outputs=(memory.view(out),),
+        line=recorder.line(),
+    )
+
+
+def _argument(memory: Memory, value: Any) -> OpArgument:
+    if isinstance(value, list | tuple):
+        return tuple(_scalar(memory, item) for item in value)
+    return _scalar(memory, value)
+
+
+def _scalar(memory: Memory, value: Any) -> OpScalar:
+    if isinstance(value, torch.Tensor):
+        return _tensor(memory, value)
+    if isinstance(value, torch.dtype):
+        return ElementType(dtype=DTYPES[value])
+    if isinstance(value, float):
+        return Real.of(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    raise Refusal(f"an argument of type {type(value).__name__} cannot stand in a plan")
+
+
+def _tensor(memory: Memory, value: torch.Tensor) -> View | OpScalar:
+    if value.device.type == "meta":
+        return memory.view(value)
+    return _scalar(memory, value.item())

@@ -1,0 +1,138 @@
+"""What host code does to the device, written down as the steps of a plan."""
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from kernels.contract import Choice, Launch, Relocation, TensorOp, limits
+from workers.build.known import KnownValues
+from workers.build.memory import Memory
+from workers.facade import Refusal
+
+Recorded = Launch | TensorOp | Choice
+_WORD = struct.Struct("<Q")
+_SCANNED_BYTES = 1 << 20
+"""Constants up to this size are searched for device addresses."""
+
+
+class Recorder:
+    """The steps, buffers and notes of one case."""
+
+    def __init__(self, line: Callable[[], int | None]) -> None:
+        self.line = line
+        """Line of the submission that is being run."""
+        self.memory = Memory()
+        self.known = KnownValues(self.memory)
+        self.notes: dict[str, None] = {}
+        self.refusals: list[tuple[Refusal, int | None]] = []
+        self.relied: set[int] = set()
+        """Constants that were read after a kernel had got them."""
+        self._launched: set[int] = set()
+        self._lists: list[list[Recorded]] = [[]]
+        self._choices: dict[object, int] = {}
+
+    @property
+    def steps(self) -> list[Recorded]:
+        """Where the next step goes."""
+        return self._lists[-1]
+
+    @property
+    def branching(self) -> bool:
+        """Whether what is recorded now may not happen."""
+        return len(self._lists) > 1
+
+    def emit(self, step: Recorded) -> None:
+        """Add a step; Refusal when there are too many."""
+        if len(self.steps) >= limits.STEPS:
+            raise self.refused(
+                f"the host function issued more than {limits.STEPS} device operations",
+                "do the loop inside a kernel",
+            )
+        self.steps.append(step)
+
+    @contextmanager
+    def capture(self) -> Iterator[list[Recorded]]:
+        """Record the body's steps into a list of their own."""
+        self.begin()
+        steps = self.steps
+        try:
+            yield steps
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Start a list of its own."""
+        self._lists.append([])
+
+    def end(self) -> list[Recorded]:
+        """End the newest list; a submission that ends more than it began gets an empty one."""
+        return self._lists.pop() if self.branching else []
+
+    def choice(self, key: object) -> int:
+        """Number of the autotuner's decision with that key."""
+        return self._choices.setdefault(key, len(self._choices))
+
+    def note(self, text: str) -> None:
+        """Say once what a reader of the plan should know."""
+        if len(self.notes) < 64:
+            self.notes.setdefault(text[:500])
+
+    def refused(self, reason: str, remedy: str | None = None) -> Refusal:
+        """A refusal to raise, remembered in case host code swallows it."""
+        refusal = Refusal(reason, remedy)
+        self.refusals.append((refusal, self.line()))
+        return refusal
+
+    def launched(self, tensor: torch.Tensor) -> None:
+        """A kernel got a tensor."""
+        self._launched.add(self.memory.of(tensor).index)
+        self.known.launched(tensor)
+
+    def read(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
+        """Values of a device tensor on the CPU; Refusal unless host code made them itself."""
+        values = self.known.get(tensor)
+        if values is None:
+            raise self.refused(
+                f"{what} reads the values of a device tensor of shape {tuple(tensor.size())}, "
+                "which host code cannot see: it runs before the GPU does",
+                "decide by shapes, strides and dtypes, or do it inside a kernel",
+            )
+        index = self.memory.of(tensor).index
+        if index in self._launched:
+            self.relied.add(index)
+        return values.clone()
+
+    def upload(self, values: torch.Tensor) -> torch.Tensor:
+        """A device tensor that holds a constant."""
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            values = values.detach()
+            dense = torch.empty_like(values, memory_format=torch.preserve_format)
+            dense.copy_(values)
+            tensor = torch.empty_strided(
+                dense.size(), dense.stride(), dtype=dense.dtype, device="meta"
+            )
+            allocation = self.memory.of(tensor)
+            content = _bytes(dense)
+            allocation.role, allocation.content = "constant", content
+            allocation.relocations = self._relocations(content)
+            self.known.put(tensor, dense, "host")
+        return tensor
+
+    def _relocations(self, content: bytes) -> tuple[Relocation, ...]:
+        if len(content) > _SCANNED_BYTES:
+            return ()
+        words = content[: len(content) // 8 * 8]
+        places = ((i * 8, self.memory.find(w)) for i, (w,) in enumerate(_WORD.iter_unpack(words)))
+        return tuple(
+            Relocation(at=at, buffer=place[0].index, offset=place[1])
+            for at, place in places
+            if place is not None
+        )
+
+
+def _bytes(dense: torch.Tensor) -> bytes:
+    flat = torch.empty(0, dtype=torch.uint8).set_(dense.untyped_storage())
+    return flat.numpy().tobytes()

@@ -1,0 +1,161 @@
+"""The cases of a build as forked processes: side by side, watched, and started over if need be."""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from workers.build.claims import Claims
+from workers.build.failures import BuildFailed
+
+_POLL_SECONDS = 0.003
+_WATCH_SECONDS = 0.1
+ANSWERED, FAILED = 0, 3
+"""Exit statuses of a process that wrote its answer, or why it has none."""
+
+
+@dataclass
+class Job:
+    """A process for one case."""
+
+    number: int
+    """Index of the case."""
+    helper: bool
+    """It only compiles ahead for the case; nobody reads its answer."""
+    pid: int = 0
+
+
+@dataclass
+class Schedule:
+    """Runs `work(number, helper)` for each case in a child of its own.
+
+    As soon as no case is left to start, free processors help with those that still run. A child
+    that compiles one kernel for too long, or dies of it, is started over without that kernel.
+    """
+
+    cases: int
+    work: Callable[[int, bool], int]
+    """Run in the child; returns its exit status."""
+    claims: Claims
+    processors: int
+    deadline: float
+    """Of time.monotonic()."""
+    kernel_seconds: float
+    _running: list[Job] = field(default_factory=list)
+    _helped: set[int] = field(default_factory=set)
+    _waiting: list[int] = field(default_factory=list)
+    _open: set[int] = field(default_factory=set)
+    _watched: float = 0.0
+
+    def run(self) -> None:
+        """Until all cases, or all before one that failed, have answered.
+
+        BuildFailed if one cannot answer, or time is up.
+        """
+        self._waiting = list(range(self.cases))
+        self._open = set(self._waiting)
+        try:
+            while self._open:
+                self._start()
+                for job, status in self._ended():
+                    self._judge(job, status)
+                self._watch()
+                time.sleep(_POLL_SECONDS)
+        finally:
+            self._stop(self._running)
+
+    def _start(self) -> None:
+        while len(self._running) < self.processors:
+            if self._waiting:
+                self._fork(Job(self._waiting.pop(0), helper=False))
+                continue
+            number = next((j.number for j in self._running if j.number not in self._helped), None)
+            if number is None:
+                return
+            self._helped.add(number)
+            self._fork(Job(number, helper=True))
+
+    def _fork(self, job: Job) -> None:
+        flush()
+        job.pid = os.fork()
+        if job.pid == 0:
+            os._exit(self.work(job.number, job.helper))
+        self._running.append(job)
+
+    def _ended(self) -> Sequence[tuple[Job, int]]:
+        ended = []
+        for job in list(self._running):
+            pid, status = os.waitpid(job.pid, os.WNOHANG)
+            if pid:
+                self._running.remove(job)
+                ended.append((job, os.waitstatus_to_exitcode(status)))
+        return ended
+
+    def _judge(self, job: Job, status: int) -> None:
+        interrupted = self._bar_interrupted(job, status)
+        if job.helper:
+            return
+        if status in (ANSWERED, FAILED):
+            self._open.discard(job.number)
+            if status == FAILED:
+                self._open = {number for number in self._open if number < job.number}
+                self._waiting.clear()
+        elif interrupted:
+            self._waiting.insert(0, job.number)
+        else:
+            raise BuildFailed(
+                "build_error",
+                f"the host function ended its process ({_spoken(status)})",
+                "return the result instead",
+            )
+
+    def _bar_interrupted(self, job: Job, status: int) -> bool:
+        """Whether the process ended while it compiled; that kernel is not tried again."""
+        claims = self.claims.held_by(job.pid)
+        for claim in claims:
+            if self.claims.barred(claim.key) is None:
+                reason = f"the compiler crashed on {claim.function} ({_spoken(status)})"
+                self.claims.bar(claim.key, "build_error", reason)
+            self.claims.release(claim.key)
+        return bool(claims)
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        if now < self._watched + _WATCH_SECONDS:
+            return
+        self._watched = now
+        claims = self.claims.all()
+        if now > self.deadline:
+            raise BuildFailed("timeout", _too_late([claim.function for claim in claims]))
+        for claim in claims:
+            job = next((job for job in self._running if job.pid == claim.owner), None)
+            if job is not None and claim.age > self.kernel_seconds:
+                reason = f"{claim.function} did not compile within {self.kernel_seconds:.0f} s"
+                self.claims.bar(claim.key, "timeout", reason)
+                os.kill(job.pid, signal.SIGKILL)
+
+    def _stop(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            os.kill(job.pid, signal.SIGKILL)
+            os.waitpid(job.pid, 0)
+
+
+def flush() -> None:
+    """Write out what submitted code printed, so that no child prints it again."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+
+
+def _spoken(status: int) -> str:
+    if status < 0:
+        return f"signal {signal.Signals(-status).name}"
+    return f"exit code {status}"
+
+
+def _too_late(functions: list[str]) -> str:
+    doing = f"compiling {', '.join(functions[:3])}" if functions else "running the host function"
+    return f"building took too long: it was still {doing}"

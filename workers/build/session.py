@@ -1,0 +1,96 @@
+"""One build: everything that stands between submitted code and torch, put together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from triton.runtime import driver
+
+from kernels.contract import DEVICES
+from kernels.contract.wire import BuildRequest
+from workers.build import ptxas
+from workers.build.claims import Claims
+from workers.build.compilation import Compiler
+from workers.build.dispatch import RecordingMode
+from workers.build.functions import MetaFunctions, install_storages
+from workers.build.kernels import BlobStore, KernelTable
+from workers.build.launcher import RecordingDriver
+from workers.build.recorder import Recorder
+from workers.build.source import Source
+from workers.build.tuning import Tuning
+from workers.facade import Facade, Handler, Hooks
+
+
+class Session:
+    """Installed once in a process that is used for one build only."""
+
+    def __init__(self, request: BuildRequest, scratch: Path, deadline: float) -> None:
+        self.request = request
+        self.source = Source(request.source, scratch)
+        self.blobs = BlobStore(scratch / "blobs")
+        self.kernels = KernelTable(scratch / "kernels", self.blobs)
+        self.claims = Claims(scratch / "claims")
+        self.recorder = Recorder(self.source.line)
+        self.compiler = Compiler(self.claims, deadline)
+        device = DEVICES[request.device]
+        finishing = request.task.permissions.finishing
+        hooks = RecordingHooks(self.recorder, finishing, lambda: self.facade.function_mode())
+        self.facade = Facade(device, "meta", hooks)
+        self._driver = RecordingDriver(device, self.recorder, self.kernels)
+
+    def install(self) -> None:
+        """Change torch and Triton for the whole process, for good."""
+        self.facade.install()
+        install_storages(self.recorder)
+        driver.set_active(self._driver)
+        self.compiler.install()
+        Tuning(self.recorder, self.compiler).install()
+        ptxas.install()
+
+
+class RecordingHooks(Hooks):
+    """The facade's hooks, leading to the recorder."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        finishing: bool,
+        function_mode: Callable[[], AbstractContextManager[Any]],
+    ) -> None:
+        self._recorder = recorder
+        self._finishing = finishing
+        self._function_mode = function_mode
+
+    def handlers(self) -> Mapping[Any, Handler]:
+        """Answers for tensors that have neither address nor values."""
+        return MetaFunctions(self._recorder).handlers()
+
+    def modes(self) -> Sequence[AbstractContextManager[Any]]:
+        """The mode that records operations."""
+        return [RecordingMode(self._recorder, self._finishing, self._all_modes)]
+
+    def note(self, text: str) -> None:
+        """Becomes a note of the plan."""
+        self._recorder.note(text)
+
+    def benchmark(self, call: Callable[[], object]) -> None:
+        """The timed call is run for its errors; what it records is thrown away."""
+        with self._recorder.capture():
+            call()
+
+    def begin_capture(self) -> None:
+        """A captured graph is a list of steps."""
+        self._recorder.begin()
+
+    def end_capture(self) -> object:
+        """The captured steps."""
+        return self._recorder.end()
+
+    def replay(self, captured: object) -> None:
+        """The captured steps once more."""
+        for step in captured if isinstance(captured, list) else []:
+            self._recorder.emit(step)
+
+    def _all_modes(self) -> Sequence[AbstractContextManager[Any]]:
+        return [self._function_mode(), *self.modes()]

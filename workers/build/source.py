@@ -1,0 +1,68 @@
+"""The submission as a file, a module and a function."""
+
+import linecache
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
+
+FILE = "submission.py"
+MODULE = "submission"
+
+
+class SubmissionRaised(Exception):
+    """Submitted code ended with an exception; `error` is the exception itself."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(repr(error))
+        self.error = error
+
+
+class Source:
+    """A submission in a real file, so that Triton, inspect and tracebacks find its lines."""
+
+    def __init__(self, text: str, folder: Path) -> None:
+        self.text = text
+        self.path = folder / FILE
+        self.path.write_text(text, encoding="utf-8", newline="")
+        self._names = {str(self.path), FILE}
+
+    def execute(self) -> ModuleType:
+        """The module; SubmissionRaised for whatever its code raises, a syntax error included."""
+        module = ModuleType(MODULE)
+        module.__file__ = str(self.path)
+        sys.modules[MODULE] = module
+        linecache.checkcache(str(self.path))
+        code = self.call(lambda: compile(self.text, str(self.path), "exec", dont_inherit=True))
+        self.call(lambda: _execute(code, module))
+        return module
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        """What submitted code returns; SubmissionRaised for whatever it raises."""
+        try:
+            return function()
+        except BaseException as error:  # noqa: BLE001  the one door to submitted code: all it raises is its answer
+            raise SubmissionRaised(error) from None
+
+    def line(self) -> int | None:
+        """Line that is being run: of the innermost frame in the submission."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename in self._names:
+                return frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def line_of(self, trace: TracebackType | None) -> int | None:
+        """Innermost line of the submission in a traceback."""
+        line = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename in self._names:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        return line
+
+
+def _execute(code: CodeType, module: ModuleType) -> None:
+    exec(code, module.__dict__)
