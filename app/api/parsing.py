@@ -50,7 +50,7 @@ def _json(body: bytes) -> dict[str, Any]:
         fields = json.loads(_utf8(body), object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError:
         raise BadRequest("the JSON is nested too deeply", "Send one flat object.") from None
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also for a number of more digits than Python reads
         raise BadRequest(
             f"the body is not JSON: {error}", 'Send an object such as {"task": …, "source": …}.'
         ) from None

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -23,12 +24,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-@pytest.fixture
-def settings() -> Iterator[Settings]:
-    """A short path, since a socket's may have 107 bytes at most."""
+@contextmanager
+def temporary_settings() -> Iterator[Settings]:
+    """With a short path, since a socket's may have 107 bytes at most."""
     folder = tempfile.mkdtemp(prefix="kj-")
     yield Settings(data_dir=Path(folder))
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def settings() -> Iterator[Settings]:
+    with temporary_settings() as settings:
+        yield settings
 
 
 @pytest.fixture(scope="session")
@@ -53,4 +60,15 @@ def parts(settings: Settings, catalog: Catalog) -> Iterator[Parts]:
 def client(settings: Settings, catalog: Catalog) -> Iterator[httpx.Client]:
     """The whole service with its loops, over real HTTP."""
     with serving(settings, catalog) as address, httpx.Client(base_url=address) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shared_client(catalog: Catalog) -> Iterator[httpx.Client]:
+    """The same for a whole module."""
+    with (
+        temporary_settings() as settings,
+        serving(settings, catalog) as address,
+        httpx.Client(base_url=address) as client,
+    ):
         yield client

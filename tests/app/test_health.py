@@ -1,0 +1,90 @@
+"""The health tells the truth, also when it is bad."""
+
+import redis
+
+from app.health import HealthCheck
+from app.main import Parts
+from app.presence import Presence
+from app.schemas import Health
+from kernels.contract import DeviceName
+from tests.app.judging import beat, submit
+
+
+def look(parts: Parts, connection: redis.Redis | None = None) -> Health:
+    """A fresh look; the service's own keeps what it saw for a second."""
+    connection = connection or parts.connection
+    presence = Presence(parts.store, connection)
+    check = HealthCheck(parts.store, connection, parts.queue, presence, redis_embedded=True)
+    return check.look()
+
+
+def test_without_workers_it_is_degraded_and_says_so(parts: Parts) -> None:
+    health = look(parts)
+    assert health.status == "degraded"
+    assert health.database.ok
+    assert health.redis.ok
+    assert "No worker" in health.banners[0]
+
+
+def test_a_builder_alone_is_fine_but_measures_nothing(parts: Parts) -> None:
+    beat(parts.connection)
+    submit(parts)
+    health = look(parts)
+    assert health.status == "ok"
+    assert "No GPU" in health.banners[0]
+    assert health.queues[0].waiting == 1
+    assert not health.unsafe
+
+
+def test_an_unsafe_jail_is_shown(parts: Parts) -> None:
+    beat(parts.connection, jail="no Landlock", jail_complete=False)
+    health = look(parts)
+    assert health.unsafe
+    assert health.banners[0].startswith("UNSAFE")
+
+
+def test_a_quarantined_worker_does_not_count(parts: Parts) -> None:
+    beat(parts.connection, state="quarantined")
+    assert look(parts).status == "degraded"
+
+
+def test_a_device_is_remembered_when_its_worker_is_gone(parts: Parts) -> None:
+    beat(parts.connection)
+    beat(parts.connection, name="m", role="measure", device="H100")
+    health = look(parts)
+    assert health.banners == ()
+    assert health.measured_devices == (DeviceName.H100,)
+    parts.connection.flushall()
+    assert look(parts).measured_devices == (DeviceName.H100,)
+    detail = submit(parts)
+    assert (detail.device, detail.measured) == (DeviceName.H100, True)
+
+
+def test_a_measurer_that_is_not_ready_is_no_measurer_yet(parts: Parts) -> None:
+    beat(parts.connection, name="m", role="measure", device="H100", state="starting")
+    assert look(parts).measured_devices == ()
+    assert submit(parts).measured is False
+
+
+def test_a_forged_heartbeat_is_passed_over(parts: Parts) -> None:
+    beat(parts.connection)
+    parts.connection.set("worker:forged", b"\xff{")
+    assert len(look(parts).workers) == 1
+
+
+def test_a_dead_redis_is_shown_and_harms_nothing(parts: Parts) -> None:
+    parts.connection.shutdown(nosave=True)
+    health = look(parts)
+    assert health.status == "degraded"
+    assert not health.redis.ok
+    assert all(queue.waiting is None for queue in health.queues)
+
+
+def test_a_dead_database_is_shown(parts: Parts) -> None:
+    parts.store.close()
+    parts.settings.data_dir.joinpath("kerneljudge.db").write_bytes(b"not a database" * 100)
+    for name in ("kerneljudge.db-wal", "kerneljudge.db-shm"):
+        parts.settings.data_dir.joinpath(name).unlink(missing_ok=True)
+    health = look(parts)
+    assert health.status == "down"
+    assert not health.database.ok
