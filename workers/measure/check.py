@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from kernels.contract import Case, CaseResult, Error, Task, TensorSpec, Verdict
+from kernels.contract import Case, CaseResult, Task, TensorSpec, Verdict
 from kernels.contract.wire import CompareAnswer, CompareRequest, InputsAnswer, InputsRequest, Run
 from workers.measure import inputs
-from workers.measure.compare import Comparison, compare
+from workers.measure.compare import Comparison, compare, largest_errors
 from workers.measure.reference import Reference, load, torch_dtype
 
 
@@ -62,30 +62,19 @@ def _judge_case(
             request.task.tolerance,
             run.distribution.value,
         )
-    return summarize(case, comparisons, Verdict.CHECKED)
+    return _summarize(case, comparisons)
 
 
-def summarize(case: Case, comparisons: list[Comparison], passed: Verdict) -> CaseResult:
-    """The answer for one case: the first mismatch, if any, and the largest error per result."""
-    errors: dict[str, Error] = {}
-    for comparison in comparisons:
-        known = errors.get(comparison.error.output)
-        if known is None or _exceeds(comparison.error, known):
-            errors[comparison.error.output] = comparison.error
+def _summarize(case: Case, comparisons: list[Comparison]) -> CaseResult:
     failed = next((c for c in comparisons if c.mismatch is not None), None)
     return CaseResult(
         case=case.name,
         kind=case.kind,
-        verdict=passed if failed is None else Verdict.WRONG_ANSWER,
+        verdict=Verdict.CHECKED if failed is None else Verdict.WRONG_ANSWER,
         reason="" if failed is None else failed.reason,
-        errors=tuple(errors.values()),
+        errors=largest_errors(comparisons),
         mismatch=None if failed is None else failed.mismatch,
     )
-
-
-def _exceeds(error: Error, other: Error) -> bool:
-    """Whether an error is the larger share of what its run allows."""
-    return error.error * max(other.allowed, 1e-300) > other.error * max(error.allowed, 1e-300)
 
 
 def _misfit(specs: tuple[TensorSpec, ...], results: list[bytes]) -> str:

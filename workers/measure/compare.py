@@ -86,6 +86,17 @@ def compare_tensor(
     return Comparison(error, mismatch, _placed(reason, mismatch) if count else reason)
 
 
+def largest_errors(comparisons: Sequence[Comparison]) -> tuple[Error, ...]:
+    """Of each result the error that is the largest share of what its run allows."""
+    errors: dict[str, Error] = {}
+    for comparison in comparisons:
+        error = comparison.error
+        known = errors.get(error.output)
+        if known is None or error.error * known.allowed > known.error * error.allowed:
+            errors[error.output] = error
+    return tuple(errors.values())
+
+
 def relative_error(result: Tensor, reference: Tensor) -> float:
     """||result - reference|| / ||reference|| over elements that are finite in both, in float64.
 

@@ -1,12 +1,19 @@
 """What the measure server calls for each request."""
 
+import importlib
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from kernels.contract import frame
 from kernels.contract.bundle import first_problem
-from kernels.contract.wire import AnswerRefused, CompareRequest, InputsRequest, MeasureRequest
+from kernels.contract.wire import (
+    AnswerRefused,
+    CompareRequest,
+    InputsRequest,
+    MeasureAnswer,
+    MeasureRequest,
+)
 from workers.measure import check
 
 _REQUEST: TypeAdapter[InputsRequest | CompareRequest | MeasureRequest] = TypeAdapter(
@@ -29,4 +36,7 @@ def run(request: bytes) -> bytes:
         case CompareRequest():
             return check.compare_results(message, blobs)
         case MeasureRequest():
-            raise NotImplementedError
+            # Only where there is a GPU are the driver's bindings installed.
+            judge = importlib.import_module("workers.measure.judge")
+            answer: MeasureAnswer = judge.judge(message, blobs[0] if blobs else b"")
+            return answer.pack()

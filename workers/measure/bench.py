@@ -1,0 +1,65 @@
+"""What all cases of one request share."""
+
+import time
+from dataclasses import dataclass
+
+from kernels.contract import DEVICES, Bundle, Case, Device, Distribution
+from kernels.contract.wire import MeasureRequest
+from workers.measure import inputs
+from workers.measure.anchor import Anchors
+from workers.measure.clock import Clock
+from workers.measure.launch import Kernels
+from workers.measure.reference import Reference, load
+from workers.measure.sensors import Sensors
+
+GPU = "cuda"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One GPU, one task, one plan."""
+
+    request: MeasureRequest
+    bundle: Bundle
+    reference: Reference
+    kernels: Kernels
+    clock: Clock
+    anchors: Anchors
+    sensors: Sensors
+    deadline: float
+    """Of time.monotonic()."""
+
+    @classmethod
+    def set_up(cls, request: MeasureRequest, bundle: Bundle, uuid: str, deadline: float) -> "Bench":
+        """Everything ready on torch's current stream."""
+        return cls(
+            request=request,
+            bundle=bundle,
+            reference=load(request.reference),
+            kernels=Kernels(bundle),
+            clock=Clock(DEVICES[request.device], inputs.derive(request.seed, "clock")),
+            anchors=Anchors(),
+            sensors=Sensors(uuid),
+            deadline=deadline,
+        )
+
+    @property
+    def device(self) -> Device:
+        """Facts of the GPU model."""
+        return DEVICES[self.request.device]
+
+    @property
+    def seconds_left(self) -> float:
+        """Until whoever waits for the answer gives up."""
+        return self.deadline - time.monotonic()
+
+    def seed(self, *parts: object) -> int:
+        """A secret seed for one purpose."""
+        return inputs.derive(self.request.seed, *parts)
+
+    def make_inputs(self, case: Case, distribution: Distribution, round_: int) -> inputs.Inputs:
+        """Inputs of one run on the GPU."""
+        request = self.request
+        return inputs.make(
+            request.task, case, distribution, round_, request.seed, self.reference, GPU
+        )

@@ -1,0 +1,172 @@
+"""How kernels are timed; the one place where it is decided. The reasons are in docs/timing.md.
+
+- A CUDA graph is timed, so that Python and the launch of single kernels cost nothing.
+- Before each timed replay the caller puts fresh inputs in place and poisons the rest, and L2 is
+  flushed; the flush also hides the time that the host takes to enqueue what follows.
+- Contenders take turns in an order that is drawn anew each round: power caps and idle gaps
+  change a GPU's clocks by more than 10 %, and only neighbours in time compare.
+- The number of rounds is fixed before the first: nobody stops when it looks good.
+- A pair of events around a replay reads a constant too much; the constant is measured and taken
+  off.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from kernels.contract import Device
+from workers.measure import driver
+from workers.measure.estimate import median, overhead_of
+from workers.measure.replay import capture
+
+FLUSH_BYTES = 256 << 20
+"""More than four times the largest L2; takes longer than the host needs to enqueue a replay."""
+
+_CHAIN = 9
+_CALIBRATION_ROUNDS = 15
+_SHORTEST = 0.05
+"""Microseconds; a reading under the constant is noise."""
+
+_WARM_UP_ROUNDS = 3
+_SLOW_ROUND = 0.5
+"""Seconds; one such round warms up enough."""
+
+
+def _nothing(_: int) -> None:
+    """Nothing to do before or after a replay."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to time."""
+
+    name: str
+    replay: Callable[[], None]
+    prepare: Callable[[int], None] = _nothing
+    """Called with the round before each replay, off the clock."""
+    finish: Callable[[int], None] = _nothing
+    """Called with the round after each replay, off the clock."""
+
+
+@dataclass
+class Race:
+    """Microseconds of each contender, round by round."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+
+
+class Clock:
+    """Times work on torch's current stream, which must be no default stream."""
+
+    def __init__(self, device: Device, seed: int) -> None:
+        """Allocate the flush buffer and measure the constant of an event pair."""
+        self._random = random.Random(seed)
+        nbytes = max(FLUSH_BYTES, 2 * device.l2_bytes)
+        self._flush = torch.empty(nbytes, dtype=torch.uint8, device="cuda")
+        self._flushes = 0
+        self._events: dict[str, tuple[torch.cuda.Event, torch.cuda.Event]] = {}
+        self.overhead = 0.0
+        """Microseconds that an event pair around a replay reads too much."""
+        self.overhead = self._calibrate()
+
+    def flush(self) -> None:
+        """Put other bytes into L2."""
+        self._flushes += 1
+        self._flush.fill_(self._flushes % 251)
+
+    def time(self, work: Callable[[], None]) -> float:
+        """Microseconds of one run with a cold L2, the constant taken off; waits for its end."""
+        start, end = self._pair("")
+        self.flush()
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        return self._reading(start, end)
+
+    def race(
+        self,
+        contenders: Sequence[Contender],
+        rounds: int,
+        after_round: Callable[[], None] = lambda: None,
+    ) -> Race:
+        """Time every contender once a round, in random order.
+
+        `after_round` is called while the GPU still works on the round.
+        """
+        race = Race({contender.name: [] for contender in contenders})
+        for number in range(rounds):
+            driver.reset_persisting_cache()
+            order = list(contenders)
+            self._random.shuffle(order)
+            for contender in order:
+                self._enqueue(contender, number)
+            after_round()
+            torch.cuda.current_stream().synchronize()
+            for contender in contenders:
+                race.times[contender.name].append(self._reading(*self._pair(contender.name)))
+        return race
+
+    def warm_up(self, contenders: Sequence[Contender]) -> float:
+        """Run a few rounds that do not count; seconds of one."""
+        first = self._wall_seconds(contenders, 1)
+        if first > _SLOW_ROUND:
+            return first
+        return self._wall_seconds(contenders, _WARM_UP_ROUNDS) / _WARM_UP_ROUNDS
+
+    def _wall_seconds(self, contenders: Sequence[Contender], rounds: int) -> float:
+        started = time.perf_counter()
+        self.race(contenders, rounds)
+        return time.perf_counter() - started
+
+    def _enqueue(self, contender: Contender, number: int) -> None:
+        start, end = self._pair(contender.name)
+        contender.prepare(number)
+        self.flush()
+        start.record()
+        contender.replay()
+        end.record()
+        contender.finish(number)
+
+    def _pair(self, name: str) -> tuple[torch.cuda.Event, torch.cuda.Event]:
+        if name not in self._events:
+            self._events[name] = (_event(), _event())
+        return self._events[name]
+
+    def _reading(self, start: torch.cuda.Event, end: torch.cuda.Event) -> float:
+        return max(float(start.elapsed_time(end)) * 1e3 - self.overhead, _SHORTEST)
+
+    def _calibrate(self) -> float:
+        """What an event pair around a graph reads beyond the kernels in it.
+
+        A graph of one empty-handed kernel reads constant + kernel, a chain of n of them constant
+        + n kernels: the difference gives the kernel, and the kernel the constant. The gap between
+        two kernels of a chain (0.1 to 0.4 us) counts as the kernel's, so that the constant comes
+        out a little small and nobody a little too fast.
+        """
+        target = torch.zeros(1, device="cuda")
+        target.fill_(1.0)
+        one, chain = _fills(target, 1), _fills(target, _CHAIN)
+        for graph in (one, chain):
+            graph.replay()
+        contenders = [Contender("one", one.replay), Contender("chain", chain.replay)]
+        self.race(contenders, 2)
+        times = self.race(contenders, _CALIBRATION_ROUNDS).times
+        return overhead_of(median(times["one"]), median(times["chain"]), _CHAIN)
+
+
+def _event() -> torch.cuda.Event:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+
+def _fills(target: torch.Tensor, length: int) -> torch.cuda.CUDAGraph:
+    """A chain of the smallest kernels there are."""
+
+    def work() -> None:
+        for _ in range(length):
+            target.fill_(1.0)
+
+    return capture(work)

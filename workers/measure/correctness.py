@@ -1,0 +1,186 @@
+"""Whether a case's results are right, repeatable and all that its plan wrote."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from kernels.contract import Case, Distribution, Mismatch, TensorSpec, Verdict
+from workers.measure import driver, faults
+from workers.measure.bench import GPU, Bench
+from workers.measure.compare import Comparison, compare
+from workers.measure.memory import NAN, Damage
+from workers.measure.replay import Picks, Replay
+
+SAME_POISON = 3
+"""Of the repeated runs, how many start from the same bytes: they can differ only by a race."""
+
+
+_SLOW = 2.0
+"""Seconds of two runs beyond which two are enough."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a case."""
+
+    verdict: Verdict
+    reason: str
+    """One sentence."""
+    mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What several runs on the same inputs showed."""
+
+    outputs: tuple[Tensor, ...]
+    """Of the first run, row-major."""
+    race: int = 0
+    """Runs that differ from the first although nothing else did."""
+    poisoned: int = 0
+    """Runs that differ from the first after other bytes lay in unwritten memory."""
+    finding: Finding | None = None
+
+
+@dataclass
+class Correctness:
+    """Checks one case of a plan and collects its errors."""
+
+    bench: Bench
+    case: Case
+    replay: Replay
+    picks: Picks
+    comparisons: list[Comparison] = field(default_factory=list)
+
+    @property
+    def results(self) -> tuple[TensorSpec, ...]:
+        """What the task says of the results."""
+        return self.bench.request.task.results(self.case)
+
+    def check(self, distribution: Distribution, round_: int, repeats: int) -> Finding | None:
+        """Run on one set of inputs several times; the first thing that is wrong.
+
+        The reference is computed only when the plan has run, from inputs it could not reach.
+        """
+        buffers = self.bench.make_inputs(self.case, distribution, round_).buffers
+        image = self.replay.memory.image(buffers)
+        runs = self._repeat(image, repeats, (distribution, round_))
+        if runs.finding is not None:
+            return runs.finding
+        found = self.judge(runs.outputs, distribution, round_)
+        exact = not self.bench.request.task.permissions.atomics
+        if runs.race and exact:
+            # A race is the cause, a wrong result only what it leads to.
+            return Finding(Verdict.UNSTABLE, _race_reason(runs.race, repeats, found))
+        if found is None and runs.poisoned and exact:
+            return Finding(Verdict.UNSTABLE, _poison_reason(repeats))
+        return found
+
+    def judge(
+        self, outputs: Sequence[Tensor], distribution: Distribution, round_: int
+    ) -> Finding | None:
+        """Compare results with the reference of the inputs they were made from."""
+        made = self.bench.make_inputs(self.case, distribution, round_)
+        expected = self.bench.reference.expect(made.arguments, self.results)
+        tolerance = self.bench.request.task.tolerance
+        comparisons = compare(self.results, outputs, expected, tolerance, distribution.value)
+        self.comparisons += comparisons
+        for comparison in comparisons:
+            if comparison.mismatch is not None:
+                return Finding(Verdict.WRONG_ANSWER, comparison.reason, comparison.mismatch)
+        return None
+
+    def inspect(self, image: Tensor) -> Finding | None:
+        """What the last run changed and may not change."""
+        in_place = self.bench.request.task.permissions.in_place
+        damage = self.replay.memory.damage(image, self.replay.unchanged, in_place)
+        return None if damage is None else Finding(*self._damaged(damage))
+
+    def outputs(self) -> tuple[Tensor, ...]:
+        """Row-major copies of the results."""
+        return tuple(
+            output.clone(memory_format=torch.contiguous_format) for output in self.replay.outputs
+        )
+
+    def _repeat(self, image: Tensor, repeats: int, what: tuple[object, ...]) -> Repetition:
+        memory = self.replay.memory
+        noise = torch.Generator(GPU).manual_seed(self.bench.seed("poison", self.case.name, *what))
+        first: tuple[Tensor, ...] = ()
+        race = poisoned = 0
+        alike = min(SAME_POISON, repeats - 1)
+        started = time.monotonic()
+        for number in range(repeats):
+            if number == 2 and time.monotonic() - started > _SLOW:
+                break
+            memory.load(image)
+            memory.restore_constants()
+            memory.poison(NAN if number < alike else number, None if number < alike else noise)
+            self._run(watched=number == 0)
+            finding = self.inspect(image)
+            if finding is not None:
+                return Repetition((), finding=finding)
+            if number == 0:
+                first = self.outputs()
+            elif not all(map(_same_bits, first, self.replay.outputs)):
+                race += number < alike
+                poisoned += number >= alike
+        return Repetition(first, race, poisoned)
+
+    def _run(self, watched: bool) -> None:
+        if watched:
+            self.replay.run_watched(self.picks)
+            return
+        self.replay.run(self.picks)
+        try:
+            driver.synchronize()
+        except faults.CudaError as error:
+            raise faults.while_running(error, None) from None
+
+    def _damaged(self, damage: Damage) -> tuple[Verdict, str]:
+        name = self._name_of(damage.buffer)
+        if damage.kind == "input":
+            return Verdict.WRONG_ANSWER, f"it changed its input {name} ({damage.count} bytes)"
+        if damage.kind == "constant":
+            return Verdict.REJECTED, (
+                "a kernel changed a tensor whose values the host code had used: "
+                "the host code must not depend on what kernels compute"
+            )
+        return Verdict.MEMORY_VIOLATION, (
+            f"it wrote outside its buffers: {damage.count} bytes {damage.side} {name}"
+        )
+
+    def _name_of(self, index: int) -> str:
+        plan = self.bench.bundle.plan.case(self.case.name)
+        for view, spec in zip(plan.outputs, self.results, strict=True):
+            if view.buffer == index:
+                return f"the result {spec.name}"
+        if index >= len(plan.buffers):
+            return "a kernel's scratch memory"
+        buffer = plan.buffers[index]
+        return buffer.name or f"a {buffer.role} tensor of {buffer.nbytes} bytes"
+
+
+def _same_bits(left: Tensor, right: Tensor) -> bool:
+    return torch.equal(_bits(left), _bits(right))
+
+
+def _bits(tensor: Tensor) -> Tensor:
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def _race_reason(count: int, repeats: int, found: Finding | None) -> str:
+    wrong = "" if found is None else f"; the first result was wrong, too: {found.reason}"
+    return (
+        f"the same inputs gave other bits in {count} of {min(SAME_POISON, repeats - 1) - 1} "
+        f"repeated runs: the kernels race{wrong}"
+    )[:500]
+
+
+def _poison_reason(repeats: int) -> str:
+    return (
+        f"the same inputs gave other bits in some of {repeats} runs: the result depends on memory "
+        "that was never written, or the kernels race"
+    )

@@ -1,0 +1,236 @@
+"""Time a benchmark case that was found right, and check what its timed replays computed."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from kernels.contract import Distribution, Timing, Verdict
+from workers.measure import physics
+from workers.measure.bench import Bench
+from workers.measure.clock import Contender
+from workers.measure.correctness import Correctness, Finding
+from workers.measure.estimate import Latency, latency, rounds_for
+from workers.measure.inputs import Inputs
+from workers.measure.memory import NAN
+from workers.measure.replay import capture
+from workers.measure.sensors import Conditions, Reading, conditions
+
+_FIRST_ROUND = 100
+"""Inputs of timed replays come from rounds that no other run uses; the baseline's from the one
+before them, so that its results are no candidate's answers."""
+
+_BUDGET = 0.12
+"""Seconds of one case: more than 100 rounds unless the kernel takes over 0.3 ms."""
+
+_ROUNDS = (40, 200)
+"""Fewest and most; 40 rounds kept the ratio of a kernel to itself within 0.2 %."""
+
+_LIMIT_SHARE = 0.3
+"""Of the seconds left that one case may take however slow it is."""
+
+_INPUT_SETS = (2, 4)
+_INPUT_SETS_BYTES = 4 << 30
+_NVML_READINGS = 12
+
+
+@dataclass
+class _Kept:
+    """Results of one timed replay, for a later check."""
+
+    inputs: int
+    outputs: tuple[Tensor, ...]
+    finding: Finding | None
+
+
+@dataclass
+class _Candidate:
+    """The plan as a contender: fresh inputs and poison before, sometimes a look after."""
+
+    correctness: Correctness
+    images: list[Tensor]
+    random: random.Random
+    graph: torch.cuda.CUDAGraph
+    checked: set[int] = field(default_factory=set)
+    kept: list[_Kept] = field(default_factory=list)
+    current: int = 0
+
+    def contender(self) -> Contender:
+        """To race."""
+        return Contender("candidate", self.graph.replay, self._prepare, self._finish)
+
+    def _prepare(self, _: int) -> None:
+        memory = self.correctness.replay.memory
+        self.current = self.random.randrange(len(self.images))
+        memory.load(self.images[self.current])
+        memory.restore_constants()
+        memory.poison(self.random.choice((NAN, self.random.randrange(256))))
+
+    def _finish(self, number: int) -> None:
+        if number in self.checked:
+            finding = self.correctness.inspect(self.images[self.current])
+            self.kept.append(_Kept(self.current, self.correctness.outputs(), finding))
+
+
+@dataclass(frozen=True)
+class _Baseline:
+    """Torch's version as a graph, and the inputs it reads."""
+
+    graph: torch.cuda.CUDAGraph
+    inputs: Inputs
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What timing a case gave."""
+
+    timing: Timing
+    finding: Finding | None
+    """Why it does not count."""
+
+
+def measure(correctness: Correctness) -> Measured:
+    """Race the plan against an anchor and torch; everything must have run once before."""
+    bench = correctness.bench
+    seed = bench.seed("timing", correctness.case.name)
+    candidate = _Candidate(
+        correctness,
+        _input_sets(correctness),
+        random.Random(seed),
+        correctness.replay.capture(correctness.picks),
+    )
+    floor = _floor(correctness, None)
+    anchor = bench.anchors.matmul if floor.bound == "compute" else bench.anchors.copy
+    contenders = [candidate.contender(), Contender("anchor", anchor.replay)]
+    baseline = _baseline(correctness)
+    if baseline is not None:
+        contenders.append(Contender("torch", baseline.graph.replay))
+    limit = _LIMIT_SHARE * max(bench.seconds_left, 0)
+    rounds = rounds_for(bench.clock.warm_up(contenders), _BUDGET, _ROUNDS, limit)
+    candidate.checked = {rounds - 1, *candidate.random.sample(range(rounds), 2)}
+    readings: list[Reading] = []
+    times = bench.clock.race(contenders, rounds, _reader(bench, rounds, readings)).times
+    result = latency(times["candidate"], times["anchor"], seed)
+    torch_time = None
+    if baseline is not None:
+        torch_time = latency(times["torch"], times["anchor"], seed).value
+    timing = _timing(correctness, result, times["candidate"], torch_time, conditions(readings))
+    finding = _check(candidate) or _plausible(correctness, result, conditions(readings))
+    return Measured(timing, finding)
+
+
+def main_distribution(correctness: Correctness) -> Distribution:
+    """The one that is timed."""
+    return correctness.bench.request.task.distributions[0]
+
+
+def _input_sets(correctness: Correctness) -> list[Tensor]:
+    def image(number: int) -> Tensor:
+        made = correctness.bench.make_inputs(
+            correctness.case, main_distribution(correctness), _FIRST_ROUND + number
+        )
+        return correctness.replay.memory.image(made.buffers)
+
+    first = image(0)
+    fewest, most = _INPUT_SETS
+    count = max(fewest, min(most, _INPUT_SETS_BYTES // max(first.numel(), 1)))
+    return [first, *(image(number) for number in range(1, count))]
+
+
+def _baseline(correctness: Correctness) -> _Baseline | None:
+    """Torch's own version as a graph; None where torch cannot capture it."""
+    bench = correctness.bench
+    made = bench.make_inputs(correctness.case, main_distribution(correctness), _FIRST_ROUND - 1)
+
+    def work() -> None:
+        bench.reference.baseline(*made.arguments)
+
+    work()
+    torch.cuda.current_stream().synchronize()
+    try:
+        graph = capture(work)
+    except torch.AcceleratorError:
+        return None
+    return _Baseline(graph, made)
+
+
+def _reader(bench: Bench, rounds: int, readings: list[Reading]) -> Callable[[], None]:
+    """Reads the sensors every few rounds."""
+    every = max(rounds // _NVML_READINGS, 1)
+    calls = 0
+
+    def read() -> None:
+        nonlocal calls
+        calls += 1
+        if calls % every == 0:
+            reading = bench.sensors.read()
+            if reading is not None:
+                readings.append(reading)
+
+    return read
+
+
+def _check(candidate: _Candidate) -> Finding | None:
+    """Whether the timed replays that were kept are right."""
+    distribution = main_distribution(candidate.correctness)
+    for kept in candidate.kept:
+        finding = kept.finding or candidate.correctness.judge(
+            kept.outputs, distribution, _FIRST_ROUND + kept.inputs
+        )
+        if finding is not None:
+            reason = f"in a timed replay: {finding.reason}"[:500]
+            return Finding(finding.verdict, reason, finding.mismatch)
+    return None
+
+
+def _floor(correctness: Correctness, clock_hz: float | None) -> physics.Floor:
+    task, case = correctness.bench.request.task, correctness.case
+    return physics.floor(
+        correctness.bench.device, task.flops(case), task.bytes(case), task.cost.rate, clock_hz
+    )
+
+
+def _plausible(correctness: Correctness, result: Latency, state: Conditions) -> Finding | None:
+    task, case = correctness.bench.request.task, correctness.case
+    limit = physics.impossible_below(
+        correctness.bench.device,
+        task.flops(case),
+        task.bytes(case),
+        task.cost.rate,
+        state.highest_clock_hz,
+    )
+    if result.value >= limit:
+        return None
+    return Finding(
+        Verdict.IMPLAUSIBLE,
+        f"{result.value:.2f} us is less than the {limit:.2f} us that the hardware needs",
+    )
+
+
+def _timing(
+    correctness: Correctness,
+    result: Latency,
+    samples: list[float],
+    torch_microseconds: float | None,
+    state: Conditions,
+) -> Timing:
+    task, case = correctness.bench.request.task, correctness.case
+    floor = _floor(correctness, state.clock_hz)
+    seconds = result.value * 1e-6
+    return Timing(
+        microseconds=result.value,
+        low=result.low,
+        high=result.high,
+        samples=tuple(round(sample, 4) for sample in samples),
+        torch_microseconds=torch_microseconds,
+        flops_per_second=task.flops(case) / seconds,
+        bytes_per_second=task.bytes(case) / seconds,
+        floor_microseconds=floor.microseconds,
+        roofline=floor.microseconds / result.value,
+        bound=floor.bound,
+        clock_hz=state.clock_hz,
+        power_watts=state.power_watts,
+        throttled=state.throttled,
+    )
