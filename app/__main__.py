@@ -25,7 +25,7 @@ class GracefulServer(uvicorn.Server):
 
 
 def main() -> None:
-    """Read the settings and serve; exit status 2 if a setting is wrong."""
+    """Read the settings and serve; exit status 1 if a setting is wrong."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:

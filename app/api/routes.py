@@ -46,6 +46,9 @@ Wait = Annotated[
     Query(ge=0, le=_MOST_WAIT_SECONDS, description="Seconds to wait for the verdict."),
 ]
 
+_BINARY: dict[str, Any] = {
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+}
 _SUBMISSION_BODY = {
     "required": True,
     "content": {
@@ -130,7 +133,11 @@ def read_source(service: CurrentService, submission: str) -> Response:
     )
 
 
-@router.get("/submissions/{submission}/plan", responses=_problems(404), response_class=Response)
+@router.get(
+    "/submissions/{submission}/plan",
+    responses={200: _BINARY, **_problems(404)},
+    response_class=Response,
+)
 def read_plan(service: CurrentService, submission: str) -> Response:
     """The packed launch plan, which can be measured again without building."""
     plan = service.submission_plan(submission)

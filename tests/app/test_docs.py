@@ -1,0 +1,31 @@
+"""The manual names every route, setting and error status."""
+
+from dataclasses import fields
+
+from fastapi.routing import APIRoute
+
+from app import errors
+from app.api import router
+from app.errors import ServiceError
+from app.settings import ROOT, Settings
+
+MANUAL = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+def test_every_route_is_described() -> None:
+    for route in router.routes:
+        assert isinstance(route, APIRoute)
+        for method in route.methods or ():
+            assert f"| `{method} {route.path}` |" in MANUAL
+
+
+def test_every_setting_is_described() -> None:
+    for setting in fields(Settings):
+        assert f"| `KERNELJUDGE_{setting.name.upper()}` |" in MANUAL
+
+
+def test_every_error_is_described() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    statuses = {k.status for k in kinds if issubclass(k, ServiceError) and k is not ServiceError}
+    for status in statuses:
+        assert f"| {status} |" in MANUAL

@@ -1,0 +1,67 @@
+"""Settings: unsafe or meaningless ones are refused with the name of the variable."""
+
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings, SettingsError
+
+
+def test_defaults_need_nothing() -> None:
+    settings = Settings.load({})
+    assert settings.host == "127.0.0.1"
+    assert settings.embedded_redis
+    assert settings.redis_address == f"unix://{settings.redis_socket}"
+    assert settings.database_address.startswith("sqlite:///")
+    assert settings == Settings()
+
+
+def test_every_setting_is_read() -> None:
+    settings = Settings.load(
+        {
+            "KERNELJUDGE_DATA_DIR": "/tmp/kj",
+            "KERNELJUDGE_DATABASE_URL": "postgresql://u:secret@db/kj",
+            "KERNELJUDGE_REDIS_URL": "redis://:secret@queue",
+            "KERNELJUDGE_HOST": "0.0.0.0",
+            "KERNELJUDGE_PORT": "81",
+            "KERNELJUDGE_ALLOW_OPEN": "1",
+            "KERNELJUDGE_PUBLIC_HOSTS": "a.example,b.example",
+            "KERNELJUDGE_USER_WAITING_LIMIT": "2",
+            "KERNELJUDGE_WAITING_LIMIT": "3",
+            "KERNELJUDGE_WAIT_LIMIT_SECONDS": "4",
+        }
+    )
+    assert settings == Settings(
+        data_dir=Path("/tmp/kj"),
+        database_url="postgresql://u:secret@db/kj",
+        redis_url="redis://:secret@queue",
+        host="0.0.0.0",
+        port=81,
+        allow_open=True,
+        public_hosts=("a.example", "b.example"),
+        user_waiting_limit=2,
+        waiting_limit=3,
+        wait_limit_seconds=4,
+    )
+    assert not settings.embedded_redis
+    assert settings.allowed_hosts is None
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "judge.example"])
+def test_others_are_let_in_only_on_request(host: str) -> None:
+    with pytest.raises(SettingsError, match="KERNELJUDGE_ALLOW_OPEN"):
+        Settings.load({"KERNELJUDGE_HOST": host})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_the_loopback_is_open_to_itself(host: str) -> None:
+    settings = Settings.load({"KERNELJUDGE_HOST": host, "KERNELJUDGE_PUBLIC_HOSTS": "a.example"})
+    assert settings.allowed_hosts is not None
+    assert {host, "localhost", "a.example"} <= settings.allowed_hosts
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "x", "²", "1" * 5000])
+def test_a_port_that_is_none_is_refused(port: str) -> None:
+    with pytest.raises(SettingsError, match="KERNELJUDGE_PORT"):
+        Settings.load({"KERNELJUDGE_PORT": port})
