@@ -1,5 +1,4 @@
 # Right, but the last program also writes one element behind the result.
-# needs: gpu
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,4 @@
 # Right, but overwrites x on the way.
-# needs: gpu
 import torch
 import triton
 import triton.language as tl

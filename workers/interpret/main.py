@@ -1,0 +1,104 @@
+"""What the interpret server calls: runs a submission on CPU tensors, in the jail."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from triton import knobs
+from triton.runtime import driver
+
+from kernels.contract import DEVICES
+from kernels.contract.wire import AnswerRefused, Failure, InterpretAnswer, InterpretRequest, Run
+from workers.facade import DeviceDriver, Facade, Hooks
+from workers.interpret import bfloat16, dot, libdevice, memory, submission, tensors
+from workers.interpret.caveats import Caveats, standing
+from workers.interpret.faults import failure_of
+from workers.interpret.kernels import Launcher, install_autotuner
+
+
+def run(request: bytes) -> bytes:
+    """Answer an InterpretRequest with the packed InterpretAnswer; AnswerRefused for others.
+
+    Changes torch and Triton for the whole process: call it in a fork, once.
+    """
+    message, blobs = InterpretRequest.unpack(request)
+    _check(message, blobs)
+    caveats = Caveats()
+    for text in standing(message.task):
+        caveats.add(text)
+    facade = prepare(message, caveats)
+    results: list[bytes] = []
+    completed, failure = _run_all(message, facade, iter(blobs), results)
+    answer = InterpretAnswer(completed=completed, failure=failure, caveats=caveats.all())
+    return answer.pack(tuple(results))
+
+
+def prepare(message: InterpretRequest, caveats: Caveats) -> Facade:
+    """The facade, with everything installed that host code and kernels meet."""
+    if not knobs.runtime.interpret:
+        raise RuntimeError("start this process with TRITON_INTERPRET=1")
+    device = DEVICES[message.device]
+    addresses = memory.Memory(caveats)
+    bfloat16.install()
+    dot.install()
+    libdevice.install(caveats)
+    memory.install(addresses)
+    Launcher(message.kernels, addresses).install()
+    install_autotuner(message.configs, caveats)
+    driver.set_active(DeviceDriver(device))
+    np.seterr(all="ignore")  # a GPU does not warn of overflow either
+    # torch.empty then holds NaN, so that what no kernel writes shows.
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    facade = Facade(device, "cpu", _NotingHooks(caveats))
+    facade.install()
+    return facade
+
+
+class _NotingHooks(Hooks):
+    def __init__(self, caveats: Caveats) -> None:
+        self._caveats = caveats
+
+    def note(self, text: str) -> None:
+        self._caveats.add(text)
+
+
+def _run_all(
+    message: InterpretRequest, facade: Facade, blobs: Iterator[bytes], results: list[bytes]
+) -> tuple[int, Failure | None]:
+    """Runs that ended well, adding their results, and the failure of the next."""
+    completed = 0
+    path = submission.write(message.source)
+    try:
+        with facade:
+            solve = submission.load(path, message.entry)
+        for each in message.runs:
+            results += _run_once(message, each, solve, facade, blobs)
+            completed += 1
+    except BaseException as error:  # noqa: BLE001  whatever a submission raises is its failure
+        return completed, failure_of(error, path)
+    return completed, None
+
+
+def _run_once(
+    message: InterpretRequest, each: Run, solve: Any, facade: Facade, blobs: Iterator[bytes]
+) -> list[bytes]:
+    task, case = message.task, message.task.case(each.case)
+    arguments = tensors.arguments(task, case, blobs)
+    with facade:
+        returned = solve(*arguments.values)
+    found = list(tensors.results(returned, task.results(case)))
+    if not task.permissions.in_place:
+        arguments.check_unchanged()
+    return found
+
+
+def _check(message: InterpretRequest, blobs: list[bytes]) -> None:
+    wanted = [
+        spec.nbytes
+        for each in message.runs
+        for spec in message.task.arguments(message.task.case(each.case))
+        if hasattr(spec, "nbytes")
+    ]
+    if [len(blob) for blob in blobs] != wanted:
+        raise AnswerRefused("the inputs do not have the sizes of the runs' tensors")
