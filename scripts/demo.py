@@ -15,7 +15,10 @@ from scripts.stack import ROOT, NotReady, Stack
 SOFTMAX = ROOT / "kernels" / "tasks" / "softmax"
 SAMPLES = {
     "a right softmax": (SOFTMAX / "solutions" / "fused.py", {"accepted", "checked"}),
-    "a wrong softmax": (SOFTMAX / "verdicts" / "wrong_answer" / "no_max.py", {"wrong_answer"}),
+    "a wrong softmax": (
+        SOFTMAX / "verdicts" / "wrong_answer" / "half_precision.py",
+        {"wrong_answer"},
+    ),
 }
 _JUDGED_S = 180
 

@@ -14,11 +14,16 @@ from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 _READY_S = 180
-_ANSWER_S = 600
+_ANSWER_S = 90
+_LONG_POLL_S = 60
 
 
 class NotReady(RuntimeError):
     """The installation did not come up; the message has the end of its logs."""
+
+
+class Refused(RuntimeError):
+    """The service refused a request; the message is its answer."""
 
 
 @dataclass
@@ -121,14 +126,17 @@ class Stack:
 
     def submit(self, task: str, source: str, wait: float = 0, **fields: str) -> dict[str, Any]:
         """Submit a source; the submission as it is after at most `wait` seconds."""
-        body = {"task": task, "source": source} | fields
-        detail = self.ask(f"/api/v1/submissions?wait={wait:g}", body)
+        detail = self.ask("/api/v1/submissions", {"task": task, "source": source} | fields)
+        deadline = time.monotonic() + wait
+        while detail and detail["stage"] != "finished" and time.monotonic() < deadline:
+            seconds = min(_LONG_POLL_S, max(1, int(deadline - time.monotonic())))
+            detail = self.ask(f"/api/v1/submissions/{detail['id']}?wait={seconds}")
         if detail is None:
             raise NotReady(f"nobody answers at {self.address}")
         return detail
 
     def ask(self, path: str, body: dict[str, str] | None = None) -> dict[str, Any] | None:
-        """A JSON answer, or None while nobody answers. Raises HTTPError for a refusal."""
+        """A JSON answer, or None while nobody answers. Refused with the service's words."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self.address + path, data=data, headers=headers)
@@ -136,7 +144,7 @@ class Stack:
             with urllib.request.urlopen(request, timeout=_ANSWER_S) as answer:
                 found: dict[str, Any] = json.load(answer)
                 return found
-        except urllib.error.HTTPError:
-            raise
+        except urllib.error.HTTPError as error:
+            raise Refused(error.read().decode(errors="replace")) from None
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return None

@@ -31,7 +31,7 @@ def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
         case Status.EXIT:
             return _died(f"{doing} ended the process with exit code {outcome.exit_code}")
         case Status.ERROR:
-            raise JudgeFault(f"{doing} failed inside the judge: {outcome.error}")
+            raise JudgeFault(f"{doing} failed inside the judge: {outcome.error.strip()[-350:]}")
 
 
 class JudgeFault(Exception):

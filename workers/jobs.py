@@ -85,6 +85,7 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
             attempt = _attempt(submission, settings, publisher)
             report = stage(attempt)
         except (JudgeFault, JailUnavailable) as fault:
+            _log.error("attempt %s-%s: %s", submission.id, submission.attempt, fault)
             report = reports.judge_error(submission, str(fault))
         except Exception as error:  # noqa: BLE001  RQ would tell nobody: the service must hear
             _log.exception("attempt %s-%s", submission.id, submission.attempt)
