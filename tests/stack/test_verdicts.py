@@ -1,0 +1,36 @@
+"""Every solution and every fixture that needs no GPU gets its verdict from the real stack."""
+
+import pytest
+
+from kernels.catalog import Catalog
+from scripts.stack import Stack
+
+CATALOG = Catalog()
+SOLUTIONS = [(name, path) for name, folder in CATALOG.items() for path in folder.solutions]
+FIXTURES = [
+    (name, fixture)
+    for name, folder in CATALOG.items()
+    for fixture in folder.fixtures
+    if not fixture.needs_gpu
+]
+
+
+@pytest.mark.parametrize(
+    ("task", "path"), SOLUTIONS, ids=lambda value: getattr(value, "stem", value)
+)
+def test_solutions_are_checked(stack: Stack, task, path) -> None:
+    detail = stack.submit(task, path.read_text(), wait=120)
+    assert (detail["verdict"], detail["reason"]) == ("checked", "")
+    report = detail["report"]
+    assert report["kernels"]
+    assert report["caveats"]
+    assert {case["verdict"] for case in report["cases"]} == {"checked"}
+
+
+@pytest.mark.parametrize(
+    ("task", "fixture"), FIXTURES, ids=lambda value: getattr(value, "path", value)
+)
+def test_fixtures_get_their_verdict(stack: Stack, task, fixture) -> None:
+    detail = stack.submit(task, fixture.source, wait=120)
+    assert detail["verdict"] == fixture.verdict
+    assert detail["reason"]
