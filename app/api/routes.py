@@ -49,6 +49,7 @@ Wait = Annotated[
 _BINARY: dict[str, Any] = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 }
+_EVENT_STREAM: dict[str, Any] = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 _SUBMISSION_BODY = {
     "required": True,
     "content": {
@@ -153,7 +154,7 @@ async def _existing(service: CurrentService, submission: str) -> str:
 
 @router.get(
     "/submissions/{submission}/events",
-    responses=_problems(404),
+    responses={200: _EVENT_STREAM, **_problems(404)},
     response_class=EventSourceResponse,
 )
 async def follow_submission(

@@ -81,6 +81,8 @@ class SubmissionRow(Base):
         UniqueConstraint("user", "idempotency_key", name="submissions_idempotency"),
         Index("submissions_by_task", "task", "number"),
         Index("submissions_by_user", "user", "number"),
+        Index("submissions_by_verdict", "verdict", "number"),
+        Index("submissions_by_verdict_of_task", "verdict", "task", "number"),
         Index(
             "submissions_unfinished",
             "number",

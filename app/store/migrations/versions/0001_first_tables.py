@@ -44,6 +44,8 @@ def _submissions() -> None:
     )
     op.create_index("submissions_by_task", "submissions", ["task", "number"])
     op.create_index("submissions_by_user", "submissions", ["user", "number"])
+    op.create_index("submissions_by_verdict", "submissions", ["verdict", "number"])
+    op.create_index("submissions_by_verdict_of_task", "submissions", ["verdict", "task", "number"])
     op.create_index(
         "submissions_unfinished",
         "submissions",
