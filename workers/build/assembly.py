@@ -18,7 +18,7 @@ from kernels.contract import (
 from kernels.contract.bundle import first_problem
 from workers.build.failures import BuildFailed
 from workers.build.kernels import BlobStore
-from workers.build.memory import Allocation
+from workers.build.memory import Allocation, Memory
 from workers.build.recorder import Recorded, Recorder
 
 
@@ -29,7 +29,8 @@ def assemble(
 
     BuildFailed if nothing was launched, or a result is not written.
     """
-    steps = _needed(recorder.steps, outputs, prefix)
+    memory = recorder.memory
+    steps = _needed(memory, recorder.steps, outputs, prefix)
     launches = [a for a in _actions(steps) if isinstance(a, Launch)]
     if not launches:
         raise BuildFailed(
@@ -37,23 +38,15 @@ def assemble(
             f"case {case.name}: no Triton kernel was launched",
             "launch a kernel that computes the result",
         )
-    written = {buffer for action in _actions(steps) for buffer in _written(action)}
-    for number, view in enumerate(outputs):
-        if view.numel and view.buffer not in written:
-            raise BuildFailed(
-                "rejected",
-                f"case {case.name}: no kernel and no operation writes result {number}",
-                "return the tensor that a kernel was given to write",
-            )
-    used = written | {b for step in steps for b in _touched(step)} | {v.buffer for v in outputs}
-    used |= {
-        r.buffer for a in recorder.memory.allocations if a.index in used for r in a.relocations
-    }
+    written = memory.reached({b for action in _actions(steps) for b in _written(action)})
+    _check_outputs(case, outputs, written)
+    touched = {b for step in steps for b in _touched(step)}
+    used = memory.reached(touched | {view.buffer for view in outputs})
     results = {view.buffer for view in outputs}
     try:
         return CasePlan(
             case=case.name,
-            buffers=tuple(_buffer(a, used, results, blobs) for a in recorder.memory.allocations),
+            buffers=tuple(_buffer(a, used, results, blobs) for a in memory.allocations),
             steps=tuple(steps),
             outputs=outputs,
             unchanged=tuple(sorted(_constants(recorder, used))),
@@ -63,15 +56,28 @@ def assemble(
         raise BuildFailed("rejected", first_problem(error)) from None
 
 
-def _needed(steps: list[Recorded], outputs: tuple[View, ...], prefix: int) -> list[Recorded]:
+def _check_outputs(case: Case, outputs: tuple[View, ...], written: set[int]) -> None:
+    for number, view in enumerate(outputs):
+        if view.numel and view.buffer not in written:
+            raise BuildFailed(
+                "rejected",
+                f"case {case.name}: no kernel and no operation writes result {number}",
+                "return the tensor that a kernel was given to write",
+            )
+
+
+def _needed(
+    memory: Memory, steps: list[Recorded], outputs: tuple[View, ...], prefix: int
+) -> list[Recorded]:
     """Without what the module did at import and no case needs."""
     live = {view.buffer for view in outputs}
     for step in steps[prefix:]:
         live |= set(_touched(step))
     kept: list[Recorded] = []
     for step in reversed(steps[:prefix]):
-        if live & set(_touched(step)):
-            live |= set(_touched(step))
+        touched = memory.reached(set(_touched(step)))
+        if memory.reached(live) & touched:
+            live |= touched
             kept.append(step)
     return [*reversed(kept), *steps[prefix:]]
 

@@ -56,7 +56,7 @@ def of_exception(
         return failure(error.verdict, str(error), [Diagnostic(message=str(error), line=line)])
     if isinstance(error, CompilationError):
         return _of_compilation(error, source)
-    if isinstance(error, SyntaxError) and error.filename in (FILE, str(source.path)):
+    if isinstance(error, SyntaxError) and error.filename == FILE:
         return _of_python(error, error.lineno or None)
     # A refusal that the submission swallowed is often why it failed later.
     earlier = [_diagnostic(refusal, line) for refusal, line in refusals]
@@ -117,21 +117,20 @@ def _compiler_diagnostic(error: CompilationError, source: Source) -> Diagnostic:
     if error.error_message is None and error.__cause__ is not None:
         message = f"{message}\n{error.__cause__}"
     node_line = getattr(error.node, "lineno", None)
-    first = _first_line(error.src, source.text)
+    first = _first_line(error.src, source.lines)
     line = None if node_line is None or first is None else first + node_line - 1
     if line is not None:
         message = message.replace(f"at {node_line}:", f"at {line}:", 1)
     return Diagnostic(message=shortened(message, _MESSAGE_CHARACTERS), line=line)
 
 
-def _first_line(function: str | None, text: str) -> int | None:
+def _first_line(function: str | None, lines: list[str]) -> int | None:
     """Line of the submission at which a function's text starts, from 1."""
-    wanted = (function or "").rstrip().splitlines()
-    lines = text.splitlines()
-    for start in range(len(lines) - len(wanted) + 1) if wanted else ():
-        if lines[start].strip() == wanted[0].strip():
-            part = textwrap.dedent("\n".join(lines[start : start + len(wanted)]))
-            if part.splitlines() == wanted:
+    wanted = (function or "").rstrip().split("\n")
+    for start in range(len(lines) - len(wanted) + 1):
+        if wanted[0].strip() and lines[start].strip() == wanted[0].strip():
+            part = textwrap.dedent("".join(lines[start : start + len(wanted)]))
+            if part.rstrip().split("\n") == wanted:
                 return start + 1
     return None
 

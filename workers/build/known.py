@@ -55,15 +55,15 @@ class KnownValues:
         """The values are no longer known."""
         self._copies.pop(self._memory.of(tensor).index, None)
 
-    def launched(self, tensor: torch.Tensor) -> None:
-        """A kernel got the tensor and may write it.
+    def launched(self, index: int) -> None:
+        """A kernel got an allocation and may write it.
 
         What was copied from the host stays known, since tables are rarely written; whoever
         relies on it afterwards says so in the plan, and it is checked after a run.
         """
-        entry = self._copies.get(self._memory.of(tensor).index)
+        entry = self._copies.get(index)
         if entry is not None and entry[1] == "fill":
-            self.forget(tensor)
+            del self._copies[index]
 
     def follow(
         self, func: OpOverload, args: Any, kwargs: Any, output: torch.Tensor, certain: bool

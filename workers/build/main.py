@@ -40,6 +40,7 @@ def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
 
     Changes this process for good. `started` is the time.monotonic() from which its budget counts.
     """
+    os.chdir(scratch)
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
     session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds)
     session.install()

@@ -67,6 +67,17 @@ class Memory:
         offset = address - allocation.address
         return (allocation, offset) if offset <= allocation.nbytes else None
 
+    def reached(self, indices: set[int]) -> set[int]:
+        """Those allocations and all that constants among them hold addresses of."""
+        reached: set[int] = set()
+        waiting = list(indices)
+        while waiting:
+            index = waiting.pop()
+            if index not in reached:
+                reached.add(index)
+                waiting += [r.buffer for r in self.allocations[index].relocations]
+        return reached
+
     def view(self, tensor: torch.Tensor) -> View:
         """The tensor as a plan names it; Refusal for element types that no plan has."""
         with torch._C.DisableTorchFunction():

@@ -87,9 +87,10 @@ class Recorder:
         return refusal
 
     def launched(self, tensor: torch.Tensor) -> None:
-        """A kernel got a tensor."""
-        self._launched.add(self.memory.of(tensor).index)
-        self.known.launched(tensor)
+        """A kernel got a tensor, and with it whatever that holds addresses of."""
+        for index in self.memory.reached({self.memory.of(tensor).index}):
+            self._launched.add(index)
+            self.known.launched(index)
 
     def read(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
         """Values of a device tensor on the CPU; Refusal unless host code made them itself."""

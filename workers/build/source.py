@@ -1,5 +1,6 @@
 """The submission as a file, a module and a function."""
 
+import io
 import linecache
 import sys
 from collections.abc import Callable
@@ -20,21 +21,26 @@ class SubmissionRaised(Exception):
 
 
 class Source:
-    """A submission in a real file, so that Triton, inspect and tracebacks find its lines."""
+    """A submission in a real file, so that Triton, inspect and tracebacks find its lines.
+
+    Its code knows the file by its bare name: a path would end in the line tables of every cubin,
+    and equal submissions would no longer give equal plans.
+    """
 
     def __init__(self, text: str, folder: Path) -> None:
         self.text = text
         self.path = folder / FILE
         self.path.write_text(text, encoding="utf-8", newline="")
-        self._names = {str(self.path), FILE}
+        # As Python counts lines: only at line ends, unlike str.splitlines.
+        self.lines = io.StringIO(text, newline=None).readlines()
+        linecache.cache[FILE] = (len(text), None, self.lines, FILE)
 
     def execute(self) -> ModuleType:
         """The module; SubmissionRaised for whatever its code raises, a syntax error included."""
         module = ModuleType(MODULE)
         module.__file__ = str(self.path)
         sys.modules[MODULE] = module
-        linecache.checkcache(str(self.path))
-        code = self.call(lambda: compile(self.text, str(self.path), "exec", dont_inherit=True))
+        code = self.call(lambda: compile(self.text, FILE, "exec", dont_inherit=True))
         self.call(lambda: _execute(code, module))
         return module
 
@@ -49,7 +55,7 @@ class Source:
         """Line that is being run: of the innermost frame in the submission."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            if frame.f_code.co_filename in self._names:
+            if frame.f_code.co_filename == FILE:
                 return frame.f_lineno
             frame = frame.f_back
         return None
@@ -58,7 +64,7 @@ class Source:
         """Innermost line of the submission in a traceback."""
         line = None
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename in self._names:
+            if trace.tb_frame.f_code.co_filename == FILE:
                 line = trace.tb_lineno
             trace = trace.tb_next
         return line

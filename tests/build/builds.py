@@ -1,0 +1,94 @@
+"""Builds submissions as the jail would, each in a forked child of the tests' process."""
+
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+import workers.build.prewarm  # noqa: F401  every build forks from warm torch and Triton
+from kernels.contract import Bundle, Case, CasePlan, Cost, DeviceName, Parameter, Permissions, Task
+from kernels.contract.wire import BuildAnswer, BuildRequest, Failure
+from tests.forked import forked
+from workers.build import main
+
+SUBMISSIONS = Path(__file__).parent / "submissions"
+COPY = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def copy(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < count), mask=offsets < count)
+
+def run(x, y):
+    copy[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)
+    return y
+"""
+"""Beginning of short submissions: `run(x, y)` copies x to y with a kernel."""
+AFTER_COPY = COPY.count("\n") + 1
+"""Line of the first line of what follows COPY."""
+
+
+def task(
+    inputs: dict[str, tuple[str, ...]],
+    outputs: dict[str, tuple[str, ...]],
+    *cases: dict[str, Any],
+    permissions: Permissions | None = None,
+) -> Task:
+    """A task over tensors of those shapes; each case gives sizes and a dtype."""
+    return Task(
+        name="example",
+        title="Example",
+        summary="An example.",
+        inputs=tuple(Parameter(name=name, shape=shape) for name, shape in inputs.items()),
+        outputs=tuple(Parameter(name=name, shape=shape) for name, shape in outputs.items()),
+        cases=tuple(
+            Case(name=f"case_{i}", kind="benchmark", values=values)
+            for i, values in enumerate(cases)
+        ),
+        cost=Cost(flops="1", bytes="1"),
+        permissions=permissions or Permissions(),
+    )
+
+
+COPYING = task({"x": ("N",)}, {"y": ("N",)}, {"N": 100, "dtype": "float32"})
+
+
+def answer(source: str, asked: Task, seconds: float = 60) -> Bundle | Failure:
+    """What the build answers."""
+    request = BuildRequest(
+        source=source, entry=asked.entry, task=asked, device=DeviceName.H200, seconds=seconds
+    ).pack()
+
+    def child() -> bytes:
+        warnings.simplefilter("ignore")
+        return main.run(request)
+
+    found, blobs = BuildAnswer.unpack(forked(child))
+    return Bundle.unpack(blobs[0]) if found.failure is None else found.failure
+
+
+def built(source: str, asked: Task) -> Bundle:
+    """The bundle of a submission that must build."""
+    found = answer(source, asked)
+    assert isinstance(found, Bundle), found
+    return found
+
+
+def plan_of(body: str, asked: Task = COPYING) -> CasePlan:
+    """First case's plan of COPY followed by a body."""
+    return built(COPY + textwrap.dedent(body), asked).plan.cases[0]
+
+
+def failed(body: str, asked: Task = COPYING, seconds: float = 60) -> Failure:
+    """Failure of COPY followed by a body that must not build."""
+    found = answer(COPY + textwrap.dedent(body), asked, seconds)
+    assert isinstance(found, Failure), found.plan
+    return found
+
+
+def submission(name: str) -> str:
+    """Source of a file in the folder `submissions`."""
+    return (SUBMISSIONS / f"{name}.py").read_text(encoding="utf-8")
