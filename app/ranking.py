@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.schemas import BoardEntry
-from app.store.tables import BoardRow
+from app.store.board import Standing
 
 
-def rank(rows: Sequence[BoardRow]) -> tuple[BoardEntry, ...]:
+def rank(rows: Sequence[Standing]) -> tuple[BoardEntry, ...]:
     """Ranks for rows sorted by score.
 
     An entry shares the rank of the fastest entry before it whose interval overlaps its own, if
@@ -20,19 +20,14 @@ def rank(rows: Sequence[BoardRow]) -> tuple[BoardEntry, ...]:
         BoardEntry(
             rank=place,
             tied=shared[place] > 1,
-            user=row.user,
-            submission=row.submission,
-            score=row.score,
-            low=row.low,
-            high=row.high,
             behind=row.score / rows[0].score,
-            finished_at=row.finished_at,
+            **row._asdict(),
         )
         for place, row in zip(ranks, rows, strict=True)
     )
 
 
-def _ranks(rows: Sequence[BoardRow]) -> list[int]:
+def _ranks(rows: Sequence[Standing]) -> list[int]:
     ranks: list[int] = []
     leader = 0
     for index, row in enumerate(rows):

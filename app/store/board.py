@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -9,6 +11,18 @@ from sqlalchemy.orm import Session
 
 from app.store.tables import BoardRow, SubmissionRow
 from kernels.contract import DeviceName, Report, Verdict
+
+
+class Standing(NamedTuple):
+    """A user's place on a board, before it is ranked."""
+
+    user: str
+    submission: str
+    score: float
+    low: float
+    high: float
+    finished_at: datetime
+
 
 _KEY = ("task", "task_version", "device", "user")
 
@@ -37,14 +51,15 @@ def enter(session: Session, row: SubmissionRow, report: Report) -> None:
 
 def top(
     session: Session, task: str, version: int, device: DeviceName, limit: int
-) -> Sequence[BoardRow]:
+) -> Sequence[Standing]:
     """The best entries, fastest first; of equals the earlier."""
-    return session.scalars(
-        select(BoardRow)
+    rows = session.execute(
+        select(*(getattr(BoardRow, name) for name in Standing._fields))
         .where(BoardRow.task == task, BoardRow.task_version == version, BoardRow.device == device)
         .order_by(BoardRow.score, BoardRow.finished_at, BoardRow.user)
         .limit(limit)
-    ).all()
+    )
+    return [Standing(*row) for row in rows]
 
 
 def size(session: Session, task: str, version: int, device: DeviceName) -> int:
