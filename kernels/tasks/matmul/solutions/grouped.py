@@ -19,9 +19,9 @@ CONFIGS = [
 
 
 def worth_trying(configs, arguments, **_):
-    """Few rows need flat tiles, small and ragged products small ones, the others large ones."""
+    """Few rows need flat tiles, small or ragged products small ones, the others large ones."""
     M, N, K = arguments["M"], arguments["N"], arguments["K"]
-    if M * N < 1 << 17 or N % 8 or K % 8:
+    if M * N < 1 << 17 or N % 8 or K % 8 or arguments["ak"] != 1:
         return configs[:1]
     return configs[3:] if M <= 32 else configs[1:3]
 

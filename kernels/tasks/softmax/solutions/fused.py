@@ -32,7 +32,6 @@ def whole_row(x, y, stride_units, units, UNIT: tl.constexpr, BLOCK: tl.constexpr
 @triton.autotune(
     configs=[
         triton.Config({"BLOCK": 8192}, num_warps=16),
-        triton.Config({"BLOCK": 16384}, num_warps=16),
         triton.Config({"BLOCK": 16384}, num_warps=32),
     ],
     key=["units"],
