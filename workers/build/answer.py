@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from kernels.contract import CasePlan
 from kernels.contract._model import Model
 from kernels.contract.wire import Failure
 from workers.build import assembly, case
 from workers.build.failures import BuildFailed, of_exception
 from workers.build.kernels import write_whole
-from workers.build.schedule import ANSWERED, FAILED, flush
+from workers.build.schedule import ANSWERED, FAILED, ended, flush
 from workers.build.session import Session
 from workers.build.source import SubmissionRaised
 
@@ -73,13 +75,20 @@ class Prepared:
         """The plans of all cases; BuildFailed for the first failure, BuildFault for one of ours."""
         plans = []
         for number in range(len(self._session.request.task.cases)):
-            answer = Answer.model_validate_json(self._path(number).read_bytes())
+            answer = self._read(number)
             if answer.failure is not None:
                 raise BuildFailed.of(answer.failure)
             if answer.plan is None:
                 raise BuildFault(answer.fault)
             plans.append(answer.plan)
         return plans
+
+    def _read(self, number: int) -> Answer:
+        # Submitted code can write to the scratch too, and choose its exit status.
+        try:
+            return Answer.model_validate_json(self._path(number).read_bytes())
+        except (OSError, ValidationError):
+            raise BuildFailed("build_error", *ended("without an answer")) from None
 
     def _answered(self, number: int) -> Answer:
         try:

@@ -13,7 +13,7 @@ from workers.build.failures import BuildFailed
 
 _POLL_SECONDS = 0.003
 _WATCH_SECONDS = 0.1
-ANSWERED, FAILED = 0, 3
+ANSWERED, FAILED = 30, 31
 """Exit statuses of a process that wrote its answer, or why it has none."""
 
 
@@ -106,11 +106,7 @@ class Schedule:
         elif interrupted:
             self._waiting.insert(0, job.number)
         else:
-            raise BuildFailed(
-                "build_error",
-                f"the host function ended its process ({_spoken(status)})",
-                "return the result instead",
-            )
+            raise BuildFailed("build_error", *ended(_spoken(status)))
 
     def _bar_interrupted(self, job: Job, status: int) -> bool:
         """Whether the process ended while it compiled; that kernel is not tried again."""
@@ -150,9 +146,14 @@ def flush() -> None:
             stream.flush()
 
 
+def ended(how: str) -> tuple[str, str]:
+    """Reason and remedy for host code that left without an answer."""
+    return f"the host function ended its process ({how})", "return the result instead"
+
+
 def _spoken(status: int) -> str:
     if status < 0:
-        return f"signal {signal.Signals(-status).name}"
+        return signal.Signals(-status).name
     return f"exit code {status}"
 
 

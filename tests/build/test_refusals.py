@@ -1,0 +1,145 @@
+"""Each refusal names the line of the submission and says what to write instead."""
+
+import pytest
+
+from kernels.contract import Permissions
+from tests.build.builds import AFTER_COPY, COPYING, failed, plan_of, task
+
+SOLVE = "def solve(x):\n    y = torch.empty_like(x)\n"
+
+
+def refused(lines: str) -> tuple[str, int | None, str]:
+    """Reason, line within `lines` (from 1) and remedy."""
+    body = "".join(f"    {line}\n" for line in lines.splitlines())
+    failure = failed(f"{SOLVE}{body}    return run(x, y)\n")
+    assert failure.verdict == "rejected", failure
+    first = failure.diagnostics[0]
+    assert first.message == failure.reason
+    assert first.remedy
+    line = None if first.line is None else first.line - AFTER_COPY - 1
+    return failure.reason, line, first.remedy
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("x[0].item()", "tensor.item()"),
+        ("float(x[0])", "float(tensor)"),
+        ("int(x[0])", "int(tensor)"),
+        ("x.tolist()", "tensor.tolist()"),
+        ("x.cpu()", "tensor.cpu()"),
+        ("x.to('cpu')", "tensor.cpu()"),
+        ("x.numpy()", "tensor.numpy()"),
+        ("torch.empty(100).copy_(x)", "copying a device tensor to the host"),
+        ("if x[0]: pass", "a condition on a tensor"),
+        ("range(x[0])", "a tensor used as an index or size"),
+        ("torch.nonzero(x)", "torch.nonzero"),
+        ("torch.unique(x)", "torch.unique2"),
+        ("torch.equal(x, y)", "torch.equal"),
+    ],
+)
+def test_device_data_cannot_be_read(code: str, what: str) -> None:
+    reason, line, remedy = refused(f"z = 1\n{code}")
+    assert reason.startswith(f"{what} reads the values of a device tensor of shape (")
+    assert line == 2
+    assert remedy == "decide by shapes, strides and dtypes, or do it inside a kernel"
+
+
+@pytest.mark.parametrize(
+    ("code", "operation"),
+    [
+        ("torch.softmax(x, 0)", "torch.softmax"),
+        ("x @ x", "torch.dot"),
+        ("torch.sort(x)", "torch.sort"),
+        ("x[x > 0]", "torch.gt"),
+        ("x + 1", "torch.add"),
+        ("x.sum()", "torch.sum"),
+        ("x.exp_()", "torch.exp"),
+        ("torch.add(x, x, out=y)", "torch.add"),
+        ("torch.nn.functional.relu(x)", "torch.relu"),
+    ],
+)
+def test_work_in_torch_is_refused(code: str, operation: str) -> None:
+    reason, line, remedy = refused(code)
+    assert reason == (
+        f"{operation} is not allowed in host code: the work must be done by Triton kernels"
+    )
+    assert line == 1
+    assert remedy.startswith("write it as a Triton kernel")
+
+
+@pytest.mark.parametrize("code", ["torch.randn(3, device='cuda')", "torch.rand_like(x)",
+                                  "y.normal_()"])  # fmt: skip
+def test_random_numbers_are_refused(code: str) -> None:
+    reason, line, remedy = refused(code)
+    assert "draws random numbers" in reason
+    assert line == 1
+    assert "tl.rand" in remedy
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "remedy"),
+    [
+        ("x.cuda(1)", "device cuda:1 does not exist: a submission sees one GPU", "use device"),
+        ("y.resize_(10 ** 6)", "tensor.resize_() grows a device tensor", "allocate a new tensor"),
+        ("y.copy_(x * torch.ones(100))", "found cuda:0 and cpu", "move the CPU tensor"),
+        ("x.__dlpack__()", "handed to another library", "launch Triton kernels only"),
+        ("x.__cuda_array_interface__", "handed to another library", "launch Triton kernels only"),
+        ("with torch.autocast('cuda'): pass", "torch.autocast is not", "cast explicitly"),
+        ("for _ in range(3000): y.zero_()", "more than 2000 device operations", "inside a kernel"),
+        ("copy[(1, 70000)](x, y, 100, BLOCK=64)", "outside the limits", ""),
+        ("copy[(2 ** 30, 4)](x, y, 100, BLOCK=64)", "2**31-1 programs", ""),
+        ("at[(1,)](12345 * 16)", "the address of no tensor", "the tensor itself"),
+        ("torch.zeros(3, device='cuda', dtype=torch.complex64)", "torch.complex64", "real type"),
+    ],
+)
+def test_what_a_plan_cannot_hold_is_refused(code: str, reason: str, remedy: str) -> None:
+    kernel = '@triton.jit\ndef at(address: "*fp32"): tl.store(address, 0)\n'
+    failure = failed(f"{kernel}{SOLVE}    {code}\n    return run(x, y)\n")
+    assert failure.verdict == "rejected", failure
+    assert reason in failure.reason
+    assert failure.diagnostics[0].line == AFTER_COPY + 4
+    if remedy:
+        assert remedy in (failure.diagnostics[0].remedy or "")
+
+
+def test_a_refusal_that_was_swallowed_is_still_shown() -> None:
+    failure = failed(f"""{SOLVE}
+    try:
+        x.max().item()
+    except RuntimeError:
+        return torch.softmax(x, 0)
+    return run(x, y)
+""")
+    assert failure.reason.startswith("torch.softmax is not allowed")
+    assert [d.message.split(" ")[0] for d in failure.diagnostics] == ["torch.softmax", "torch.max"]
+
+
+def test_without_a_launch_there_is_no_plan() -> None:
+    failure = failed("def solve(x): return x.clone()")
+    assert failure.verdict == "rejected"
+    assert failure.reason == "case case_0: no Triton kernel was launched"
+
+
+def test_every_result_must_be_written() -> None:
+    failure = failed(
+        "def solve(x):\n    run(x, torch.empty_like(x))\n    return torch.empty_like(x)"
+    )
+    assert failure.reason == "case case_0: no kernel and no operation writes result 0"
+
+
+def test_finishing_is_allowed_where_the_task_says_so() -> None:
+    body = "def solve(x): return (run(x, torch.empty_like(x)) * 2).add_(x, alpha=3)"
+    allowed = task(
+        {"x": ("N",)},
+        {"y": ("N",)},
+        {"N": 100, "dtype": "float32"},
+        permissions=Permissions(finishing=True),
+    )
+    assert failed(body, COPYING).verdict == "rejected"
+    steps = plan_of(body, allowed).steps
+    assert [getattr(step, "op", "launch") for step in steps] == [
+        "launch",
+        "aten.mul.Tensor",
+        "aten.add_.Tensor",
+    ]
