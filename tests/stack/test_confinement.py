@@ -25,6 +25,15 @@ def connect(port):
     with socket.create_connection(("127.0.0.1", port), timeout=1) as s:
         s.sendall(b"hello")
 
+def shell():
+    child = os.fork()
+    if child == 0:
+        try:
+            os.execv("/bin/sh", ["sh", "-c", "true"])
+        finally:
+            os._exit(77)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
 attempt("tcp", lambda: connect(PORT))
 attempt("unix", lambda: socket.socket(socket.AF_UNIX).connect(REDIS))
 attempt("gpu", lambda: glob.glob("/dev/nvidia*"))
@@ -35,7 +44,7 @@ attempt("processes", lambda: [p for p in os.listdir("/proc") if p.isdigit()])
 attempt("passwords", lambda: open("/etc/shadow").read())
 attempt("reference", lambda: open(ROOT + "/kernels/tasks/softmax/reference.py").read())
 attempt("database", lambda: open(DATA + "/kerneljudge.db", "rb").read(16))
-attempt("shell", lambda: os.execv("/bin/sh", ["sh", "-c", "true"]) if os.fork() == 0 else os.wait())
+attempt("shell", shell)
 attempt("kill", lambda: os.kill(PARENT, 9))
 attempt("user", lambda: os.getuid())
 writable = []
@@ -89,7 +98,7 @@ def spy(stack: Stack, port: int) -> dict[str, Any]:
     }
     head = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
     detail = stack.submit("softmax", head + SPY, wait=120)
-    assert detail["verdict"] == "build_error"
+    assert detail["verdict"] == "build_error", detail["reason"]
     log: str = detail["report"]["log"]
     line = next(line for line in log.splitlines() if line.startswith("FOUND "))
     assert "canary-4711" not in json.dumps(detail)
@@ -106,6 +115,7 @@ def test_the_build_finds_no_gpu_no_network_no_secret_and_one_writable_folder(sta
         "tcp", "unix", "libcuda", "parents", "passwords", "reference", "database", "kill",
     ):  # fmt: skip
         assert found[name].startswith("refused"), (name, found[name])
+    assert found["shell"] == "77"
     assert "REDIS" not in found["environment"]
     assert found["writable"] == [found["scratch"]]
     assert found["user"] != str(os.getuid()) or os.getuid() != 0
