@@ -1,5 +1,6 @@
 """Builds submissions as the jail would, each in a forked child of the tests' process."""
 
+import faulthandler
 import textwrap
 import warnings
 from pathlib import Path
@@ -56,14 +57,19 @@ def task(
 COPYING = task({"x": ("N",)}, {"y": ("N",)}, {"N": 100, "dtype": "float32"})
 
 
-def answer(source: str, asked: Task, seconds: float = 60) -> Bundle | Failure:
-    """What the build answers."""
+def answer(
+    source: str, asked: Task, seconds: float = 60, kernel_seconds: float = 60, processors: int = 2
+) -> Bundle | Failure:
+    """What the build answers; no kernel may take longer than `kernel_seconds`."""
     request = BuildRequest(
         source=source, entry=asked.entry, task=asked, device=DeviceName.H200, seconds=seconds
     ).pack()
 
     def child() -> bytes:
         warnings.simplefilter("ignore")
+        faulthandler.disable()  # pytest prints a traceback for crashes that are wanted here
+        main.kernel_seconds = lambda budget: kernel_seconds
+        main.MOST_PROCESSORS = processors
         return main.run(request)
 
     found, blobs = BuildAnswer.unpack(forked(child))

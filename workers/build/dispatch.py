@@ -79,7 +79,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:
                 return result
-        return self._record(func, name, args, kwargs)
+        return self._record(func, args, kwargs)
 
     def _to_copy(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         source, target = args[0], kwargs.pop("device", None)
@@ -89,12 +89,12 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return self._recorder.upload(func(source, **kwargs))
         if target is not None and target.type == "cpu":
             return func(self._recorder.read(source, "tensor.cpu()"), **kwargs)
-        return self._record(func, str(func), args, kwargs)
+        return self._record(func, args, kwargs)
 
     def _copy_across(self, func: OpOverload, target: torch.Tensor, source: torch.Tensor) -> Any:
         if target.device.type == "cpu":
             return func(target, self._recorder.read(source, "copying a device tensor to the host"))
-        return self._record(func, str(func), (target, self._recorder.upload(source)), {})
+        return self._record(func, (target, self._recorder.upload(source)), {})
 
     def _host_result(
         self, func: OpOverload, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -109,10 +109,9 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _placed_like_device(self, value: Any) -> Any:
         return self._recorder.upload(value) if isinstance(value, torch.Tensor) else value
 
-    def _record(
-        self, func: OpOverload, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        name, args, kwargs = operations.canonical(name, args, kwargs)
+    def _record(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        func, args, kwargs = operations.canonical(func, args, kwargs)
+        name = str(func)
         self._check_devices(name, args, kwargs)
         inputs = device_tensors((args, kwargs))
         result = self._shape_of_result(func, name, args, kwargs)
@@ -146,13 +145,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 "tensor.resize_() grows a device tensor, whose address is already fixed",
                 "allocate a new tensor",
             )
-        # The canonical name may be another overload than the one that was called.
-        package, base, overload = name.split(".")
-        canonical = getattr(getattr(getattr(torch.ops, package), base), overload)
-        if canonical is not func:
-            kwargs = {k: v for k, v in kwargs.items() if v is not None}
         try:
-            return canonical(*args, **kwargs)
+            return func(*args, **kwargs)
         except NotImplementedError:
             raise self._refused_operation(name) from None
 

@@ -18,7 +18,7 @@ from workers.build.session import Session
 _OPTIONAL_SHARE = 0.6
 """Of the time, after which no further autotune configurations are compiled."""
 _LEAST_KERNEL_SECONDS = 10.0
-_PROCESSORS = 8
+MOST_PROCESSORS = 8
 """More children than this gain nothing: cases share their kernels."""
 
 
@@ -49,11 +49,16 @@ def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
         cases=len(request.task.cases),
         work=prepared.work,
         claims=session.claims,
-        processors=min(len(os.sched_getaffinity(0)), _PROCESSORS),
+        processors=min(len(os.sched_getaffinity(0)), MOST_PROCESSORS),
         deadline=started + request.seconds,
-        kernel_seconds=max(_LEAST_KERNEL_SECONDS, request.seconds / 3),
+        kernel_seconds=kernel_seconds(request.seconds),
     ).run()
     return _bundle(session, prepared.plans())
+
+
+def kernel_seconds(budget: float) -> float:
+    """How long one kernel may compile before it is given up."""
+    return max(_LEAST_KERNEL_SECONDS, budget / 3)
 
 
 def _bundle(session: Session, cases: list[CasePlan]) -> Bundle:

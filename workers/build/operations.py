@@ -8,6 +8,7 @@ left out. `arange` always has start, end and step; `copy_` has no third argument
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 
 from kernels.contract import ElementType, Real, TensorOp, View
 from kernels.contract.ops import FINISHING, MOVEMENT
@@ -16,6 +17,7 @@ from workers.build.memory import DTYPES, Memory
 from workers.build.recorder import Recorder
 from workers.facade import Refusal
 
+aten = torch.ops.aten
 _PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "requires_grad"}
 _KEPT = {"aten.sum.default", "aten.sum.dim_IntList"}
 """Operations whose dtype says how to compute, not only what to allocate."""
@@ -27,20 +29,19 @@ def permitted(name: str, finishing: bool) -> bool:
 
 
 def canonical(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """Name and arguments in the one form that a plan holds."""
+    func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
+    """Operation and arguments in the one form that a plan holds."""
+    name = str(func)
     if name == "aten.arange.default":
-        return "aten.arange.start_step", (0, args[0], 1), kwargs
-    if name == "aten.arange.start":
-        return "aten.arange.start_step", (args[0], args[1], 1), kwargs
-    if name == "aten.arange.start_step":
-        return name, (args[0], args[1], args[2] if len(args) > 2 else 1), kwargs
+        return aten.arange.start_step, (0, args[0], 1), kwargs
+    if name in ("aten.arange.start", "aten.arange.start_step"):
+        return aten.arange.start_step, (*args, 1)[:3], kwargs
     if name == "aten.copy_.default":
-        return name, args[:2], {}
+        return func, args[:2], {}
     if name == "aten.fill_.Tensor" and args[1].device.type == "cpu":
-        return "aten.fill_.Scalar", (args[0], args[1].item()), {}
-    return name, args, kwargs
+        return aten.fill_.Scalar, (args[0], args[1].item()), {}
+    return func, args, kwargs
 
 
 def operation(

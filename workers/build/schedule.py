@@ -129,7 +129,7 @@ class Schedule:
         for claim in claims:
             job = next((job for job in self._running if job.pid == claim.owner), None)
             if job is not None and claim.age > self.kernel_seconds:
-                reason = f"{claim.function} did not compile within {self.kernel_seconds:.0f} s"
+                reason = f"{claim.function} did not compile within {self.kernel_seconds:.3g} s"
                 self.claims.bar(claim.key, "timeout", reason)
                 os.kill(job.pid, signal.SIGKILL)
 
