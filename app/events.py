@@ -11,7 +11,8 @@ from typing import Any
 
 import redis
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from app.attempts import Attempts
 from app.store import Store, progress, submissions
@@ -34,9 +35,9 @@ DEAD_LETTERS = "events:dead"
 _DEAD_LETTERS_KEPT = 1000
 _BATCH = 64
 _CLAIM_IDLE_MS = 10_000
+_READER_GONE_MS = 24 * 3600 * 1000
 _MAX_DELIVERIES = 5
 _RETRY_SECONDS = 0.5
-_DATABASE_AWAY = (OperationalError, InterfaceError)
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 _log = logging.getLogger(__name__)
 
@@ -58,8 +59,12 @@ class EventConsumer:
 
     def run(self, stop: threading.Event) -> None:
         """Consume until told to stop; Redis and the database may come and go."""
+        forgotten = False
         while not stop.is_set():
             try:
+                if not forgotten:
+                    self.forget_readers()
+                    forgotten = True
                 self.consume(stop, block_ms=1000)
             except redis.RedisError as error:
                 _log.warning("the event stream cannot be read: %s", error)
@@ -75,6 +80,14 @@ class EventConsumer:
                 if stop.wait(_RETRY_SECONDS):
                     return 0
         return len(entries)
+
+    def forget_readers(self, idle_ms: int = _READER_GONE_MS) -> None:
+        """Take readers off the group's list that left nothing and have long been silent."""
+        self._make_group()
+        readers: Any = self._redis.xinfo_consumers(STREAM, GROUP)
+        for reader in readers:
+            if reader["pending"] == 0 and reader["idle"] >= idle_ms:
+                self._redis.xgroup_delconsumer(STREAM, GROUP, reader["name"])
 
     def backlog(self) -> int:
         """Entries that are not applied yet."""
@@ -127,11 +140,11 @@ class EventConsumer:
         try:
             event = _parse(entry[1])
             self._apply(event, entry[0].decode())
-        except _DATABASE_AWAY as error:
+        except (EventRefused, DataError, IntegrityError) as error:
+            self._bury(entry, str(error))
+        except (DBAPIError, PoolExhausted) as error:
             _log.warning("an event waits for the database: %s", error)
             return False
-        except (EventRefused, SQLAlchemyError) as error:
-            self._bury(entry, str(error))
         else:
             self._attempts.announce(event.submission)
         self._acknowledge(entry[0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import redis
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from app import clock
 from app.attempts import Attempts
@@ -139,7 +139,7 @@ class Reaper:
         while not stop.wait(_SWEEP_SECONDS):
             try:
                 self.sweep(clock.steady())
-            except (redis.RedisError, DBAPIError) as error:
+            except (redis.RedisError, SQLAlchemyError) as error:
                 _log.warning("unfinished submissions cannot be looked after: %s", error)
 
     def sweep(self, now: float) -> None:

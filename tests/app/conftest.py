@@ -1,5 +1,6 @@
 """A service of one's own: real SQLite, a real Redis server, the real tasks."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import create_engine, text
 
 from app.main import Parts, assemble
 from app.settings import Settings
@@ -18,17 +20,29 @@ from tests.app.serving import serving
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(f"sqlite:///{tmp_path / 'judge.db'}")
+    store = Store(emptied_database() or f"sqlite:///{tmp_path / 'judge.db'}")
     store.migrate()
     yield store
     store.close()
+
+
+def emptied_database() -> str:
+    """URL of a PostgreSQL database to test on, whose content is thrown away; '' for SQLite."""
+    url = os.environ.get("KERNELJUDGE_TEST_DATABASE_URL", "")
+    if url:
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(text("DROP SCHEMA public CASCADE"))
+            connection.execute(text("CREATE SCHEMA public"))
+        engine.dispose()
+    return url
 
 
 @contextmanager
 def temporary_settings() -> Iterator[Settings]:
     """With a short path, since a socket's may have 107 bytes at most."""
     folder = tempfile.mkdtemp(prefix="kj-")
-    yield Settings(data_dir=Path(folder))
+    yield Settings(data_dir=Path(folder), database_url=emptied_database())
     shutil.rmtree(folder)
 
 

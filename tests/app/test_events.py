@@ -199,6 +199,18 @@ def test_what_a_dead_reader_left_is_taken_over(parts: Parts) -> None:
     assert stage_of(parts, name) == (Stage.BUILDING, 1)
 
 
+def test_readers_that_are_long_gone_are_forgotten(parts: Parts) -> None:
+    consume(parts)
+    submit(parts)
+    publisher(parts, submit(parts).id).stage("building", "compiling")
+    for reader in ("busy", "gone"):
+        parts.connection.xreadgroup(GROUP, reader, {STREAM: ">"})
+    parts.connection.xgroup_createconsumer(STREAM, GROUP, "gone")
+    parts.events.forget_readers(idle_ms=0)
+    readers: Any = parts.connection.xinfo_consumers(STREAM, GROUP)
+    assert [reader["name"] for reader in readers] == [b"busy"]
+
+
 def test_an_entry_that_kills_its_readers_is_put_aside(parts: Parts) -> None:
     name = submit(parts).id
     consume(parts)

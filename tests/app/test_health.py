@@ -6,6 +6,7 @@ from app.health import HealthCheck
 from app.main import Parts
 from app.presence import Presence
 from app.schemas import Health
+from app.store import Store
 from kernels.contract import DeviceName
 from tests.app.judging import beat, submit
 
@@ -81,10 +82,10 @@ def test_a_dead_redis_is_shown_and_harms_nothing(parts: Parts) -> None:
 
 
 def test_a_dead_database_is_shown(parts: Parts) -> None:
-    parts.store.close()
-    parts.settings.data_dir.joinpath("kerneljudge.db").write_bytes(b"not a database" * 100)
-    for name in ("kerneljudge.db-wal", "kerneljudge.db-shm"):
-        parts.settings.data_dir.joinpath(name).unlink(missing_ok=True)
-    health = look(parts)
+    dead = Store(f"sqlite:///{parts.settings.data_dir}")  # a folder is no database
+    presence = Presence(dead, parts.connection)
+    check = HealthCheck(dead, parts.connection, parts.queue, presence, redis_embedded=True)
+    health = check.look()
     assert health.status == "down"
     assert not health.database.ok
+    assert "database" in health.banners[0]

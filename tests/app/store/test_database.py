@@ -46,7 +46,7 @@ def test_reading_before_writing_does_not_lock_out_other_writers(store: Store) ->
     def count_up() -> None:
         for _ in range(10):
             with store.write() as session:
-                row = session.get(DeviceRow, DeviceName.H100)
+                row = session.get(DeviceRow, DeviceName.H100, with_for_update=True)
                 assert row is not None
                 row.seen_at = row.seen_at.replace(year=row.seen_at.year + 1)
 
