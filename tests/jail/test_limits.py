@@ -9,7 +9,7 @@ import pytest
 from tests.jail.conftest import LIMITS, MIB, Run
 from workers.jail import Status
 
-SHORT = replace(LIMITS, wall_s=1)
+SHORT = replace(LIMITS, wall_s=1, cpu_s=1000)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_endless_code_is_ended_in_time(run: Run, name: str) -> None:
 def test_processor_time_of_one_process(run: Run) -> None:
     outcome = run("spin", limits=replace(LIMITS, cpu_s=1))
     assert outcome.status is Status.TIMEOUT
-    assert 0.9 < outcome.cpu_s < 2
+    assert 0.5 < outcome.cpu_s < 2
     assert outcome.wall_s < LIMITS.wall_s
 
 

@@ -62,7 +62,10 @@ def _handled(version: int) -> tuple[int, bytes]:
 
 
 def _allow(ruleset: int, handled: int, path: Path, rights: int) -> None:
-    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except PermissionError:
+        return  # closed to the uid of the jail, without a private root: no right would open it
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= _ON_FILES

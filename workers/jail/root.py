@@ -17,21 +17,22 @@ from workers.jail.linux import (
 from workers.jail.profile import Limits, Profile
 
 SCRATCH = Path("/scratch")
-_PLAIN_DEVICES = (Path("/dev/null"), Path("/dev/random"), Path("/dev/urandom"))
 _MOST_LINKS = 40
+_PLAIN_DEVICES = (Path("/dev/null"), Path("/dev/random"), Path("/dev/urandom"))
 
 
 def resolve(path: Path) -> tuple[Path, dict[Path, str]]:
     """Where an absolute path leads, and the symbolic links (with texts) on the way."""
     links: dict[Path, str] = {}
-    current, rest = Path("/"), deque(path.parts[1:])
+    current, rest, hops = Path("/"), deque(path.parts[1:]), 0
     while rest:
         part = rest.popleft()
         step = current.parent if part == ".." else current / part
         if not step.is_symlink():
             current = step
             continue
-        if len(links) >= _MOST_LINKS:
+        hops += 1
+        if hops > _MOST_LINKS:
             raise OSError(f"{path}: too many symbolic links")
         links[step] = os.readlink(step)
         target = Path(links[step])

@@ -68,6 +68,8 @@ def _preload(modules: str, entry: str) -> Entry:
     for module in filter(None, modules.split(",")):
         importlib.import_module(module)
     loaded = _load_entry(entry)
+    if (threads := len(os.listdir("/proc/self/task"))) > 1:
+        _log.warning("preloading started %d threads, which forks lack", threads - 1)
     # All forks share these objects: the collector must not touch their pages.
     gc.collect()
     gc.freeze()
@@ -126,8 +128,9 @@ def main() -> int:
     _die_with(arguments.parent)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     arguments.socket = arguments.socket.absolute()
-    level = dataclasses.replace(probe(), unsafe=arguments.unsafe)
-    if level.missing and not arguments.unsafe:
+    level = probe()
+    level = dataclasses.replace(level, unsafe=arguments.unsafe and bool(level.missing))
+    if level.missing and not level.unsafe:
         message = f"untrusted code is refused on this machine\n{level.describe()}"
         _log.error("%s: %s", profile.name, message)
         _announce(arguments.ready_fd, {"refused": message})

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +24,8 @@ from workers.jail.watch import Watch
 _log = logging.getLogger(__name__)
 _TRANSFER_S = 30.0
 _DEATH_S = 10.0
-# A process ended by its own processor limit has used nearly all of it.
-_CPU_SHARE = 0.9
+# A process ended by its own processor limit has used all of it, by a coarser clock than ours.
+_CPU_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,8 @@ def _open_cell(service: Service, limits: Limits) -> Iterator[Cell]:
     if cell.has(Layer.MOUNTNS):
         yield cell
         return
-    scratch = service.mountpoint / str(cell.uid)
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(mode=0o700)
+    # Not in the judge's own folder, which the uid of the jail may not pass through.
+    scratch = Path(tempfile.mkdtemp(prefix="jail-", dir="/tmp"))
     if not identity.needs_user_namespace() and cell.has(Layer.UID):
         os.chown(scratch, cell.uid, cell.uid)
     try:

@@ -49,7 +49,7 @@ def _parse_header(encoded: bytes) -> tuple[dict[str, Any], list[int]]:
     try:
         header = json.loads(encoded)
         sizes = header.pop("parts")
-    except (ValueError, RecursionError, AttributeError, KeyError) as error:
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
         raise BrokenMessage(f"a header that is none: {error}") from error
     if not isinstance(sizes, list) or any(type(size) is not int or size < 0 for size in sizes):
         raise BrokenMessage("a header without the sizes of its parts")
