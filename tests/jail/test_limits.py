@@ -120,6 +120,10 @@ def test_files_have_a_size(run: Run) -> None:
     assert json.loads(run("large_file").result) == {"write": "EFBIG", "sparse": "EFBIG"}
 
 
+def test_limits_of_others_cannot_be_lowered(run: Run) -> None:
+    assert json.loads(run("lower_limits_of_init").result) == {"init": "EPERM", "own": "allowed"}
+
+
 def test_limits_cannot_be_raised(run: Run) -> None:
     assert json.loads(run("raise_limits").result) == []
 

@@ -106,6 +106,13 @@ def test_init_cannot_be_signalled(socket: Path) -> None:
     assert len(json.loads(outcome.result)) == 4
 
 
+def test_limits_of_others_cannot_be_lowered(socket: Path) -> None:
+    assert json.loads(run(socket, b"lower_limits_of_init").result) == {
+        "init": "EPERM",
+        "own": "allowed",
+    }
+
+
 def test_no_privileges_are_left(socket: Path) -> None:
     found = json.loads(run(socket, b"privileges").result)
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):

@@ -25,13 +25,15 @@ def test_descendants_and_their_memory() -> None:
         child = int(parent.stdout.readline())
         mine = usage(PROC, os.getpid())
         below = usage(PROC, parent.pid)
-        exact = proportional_bytes(PROC, [child])
+        exact = proportional_bytes(PROC, [child], enough=1 << 60)
+        cut = proportional_bytes(PROC, [child, child], enough=MIB)
         os.kill(child, 9)
         parent.kill()
     assert {parent.pid, child} <= mine.pids
     assert below.pids == {child}
     assert 50 * MIB < below.memory_bytes < 100 * MIB
     assert 50 * MIB < exact < below.memory_bytes
+    assert cut == exact
     assert 0 < below.cpu_s <= mine.cpu_s
 
 
@@ -39,4 +41,4 @@ def test_nobody() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     assert usage(PROC, ended.pid) == (frozenset(), 0, 0)
-    assert proportional_bytes(PROC, [ended.pid]) == 0
+    assert proportional_bytes(PROC, [ended.pid], enough=0) == 0

@@ -140,11 +140,14 @@ class _Architecture:
     ioctl: int
     socket: int
     mmap: int
+    prlimit: int
 
 
 _ARCHITECTURES = {
-    "x86_64": _Architecture(0, 0xC000_003E, clone=56, ioctl=16, socket=41, mmap=9),
-    "aarch64": _Architecture(1, 0xC000_00B7, clone=220, ioctl=29, socket=198, mmap=222),
+    "x86_64": _Architecture(0, 0xC000_003E, clone=56, ioctl=16, socket=41, mmap=9, prlimit=302),
+    "aarch64": _Architecture(
+        1, 0xC000_00B7, clone=220, ioctl=29, socket=198, mmap=222, prlimit=261
+    ),
 }
 
 
@@ -202,6 +205,16 @@ def _ioctl_rule() -> tuple[bytes, ...]:
     )
 
 
+def _prlimit_rule() -> tuple[bytes, ...]:
+    """One's own limits only: the init may share the uid, and would die of new ones."""
+    return (
+        _load_argument(0),
+        _instruction(_IF_EQUAL, 0, 0, 1),
+        _instruction(_RETURN, _ALLOW),
+        _refuse(errno.EPERM),
+    )
+
+
 @cache
 def program(machine: str, cuda: bool) -> bytes:
     """The filter as BPF code; ValueError for an architecture without a table."""
@@ -223,6 +236,7 @@ def program(machine: str, cuda: bool) -> bytes:
         ),
         _for_call(arch.ioctl, *_ioctl_rule()),
         _for_call(arch.socket, *_socket_rule(cuda)),
+        _for_call(arch.prlimit, *_prlimit_rule()),
     ]
     if not cuda:
         code.append(_for_call(arch.mmap, *_mmap_rule()))

@@ -134,7 +134,8 @@ class Watch:
         memory = usage.memory_bytes
         if memory > self._limits.memory_bytes:
             # Forks count shared pages twice; the exact number is slow to get.
-            memory = processes.proportional_bytes(proc, usage.pids)
+            most = self._limits.memory_bytes
+            memory = processes.proportional_bytes(proc, usage.pids, most)
         self.peak_bytes = max(self.peak_bytes, memory)
         self.cpu_s = max(self.cpu_s, usage.cpu_s)
         if memory > self._limits.memory_bytes:

@@ -195,6 +195,12 @@ def large_file(argument: bytes) -> bytes:
     return attempts({"write": write, "sparse": lambda: os.ftruncate(file, 1 << 40)})
 
 
+def lower_limits_of_init(argument: bytes) -> bytes:
+    """Make the first process die of a processor limit."""
+    limit = partial(resource.prlimit, 1, resource.RLIMIT_CPU, (0, 0))
+    return attempts({"init": limit, "own": partial(resource.prlimit, 0, resource.RLIMIT_CORE)})
+
+
 def raise_limits(argument: bytes) -> bytes:
     """Raise each limit again."""
     kinds = {name: getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}
