@@ -18,6 +18,12 @@ SAME_POISON = 3
 """Of the repeated runs, how many start from the same bytes: they can differ only by a race."""
 
 
+_RACE = "the same inputs gave other bits when they were run again: the kernels race"
+_POISON = (
+    "the same inputs gave other bits when they were run again over other garbage: the result "
+    "depends on memory that was never written, or the kernels race"
+)
+
 _SLOW = 2.0
 """Seconds of two runs beyond which two are enough."""
 
@@ -71,13 +77,12 @@ class Correctness:
         if runs.finding is not None:
             return runs.finding
         found = self.judge(runs.outputs, distribution, round_)
-        exact = not self.bench.request.task.permissions.atomics
-        if runs.race and exact:
-            # A race is the cause, a wrong result only what it leads to.
-            return Finding(Verdict.UNSTABLE, _race_reason(runs.race, repeats, found))
-        if found is None and runs.poisoned and exact:
-            return Finding(Verdict.UNSTABLE, _poison_reason(repeats))
-        return found
+        if self.bench.request.task.permissions.atomics or not runs.race + runs.poisoned:
+            return found
+        reason = _RACE if runs.race else _POISON
+        if found is None:
+            return Finding(Verdict.UNSTABLE, reason)
+        return Finding(found.verdict, f"{found.reason}; {reason}"[:500], found.mismatch)
 
     def judge(
         self, outputs: Sequence[Tensor], distribution: Distribution, round_: int
@@ -169,18 +174,3 @@ def _same_bits(left: Tensor, right: Tensor) -> bool:
 
 def _bits(tensor: Tensor) -> Tensor:
     return tensor.contiguous().reshape(-1).view(torch.uint8)
-
-
-def _race_reason(count: int, repeats: int, found: Finding | None) -> str:
-    wrong = "" if found is None else f"; the first result was wrong, too: {found.reason}"
-    return (
-        f"the same inputs gave other bits in {count} of {min(SAME_POISON, repeats - 1) - 1} "
-        f"repeated runs: the kernels race{wrong}"
-    )[:500]
-
-
-def _poison_reason(repeats: int) -> str:
-    return (
-        f"the same inputs gave other bits in some of {repeats} runs: the result depends on memory "
-        "that was never written, or the kernels race"
-    )

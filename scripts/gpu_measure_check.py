@@ -1,0 +1,316 @@
+"""Measure packed plans on the GPU of this machine and say whether each gets its verdict.
+
+python scripts/gpu_measure_check.py FOLDER [--repeat N] [--json FILE] [--calibrate]
+
+FOLDER holds <task>__<verdict>__<name>.bundle files, as scripts/pack_bundles.py writes them. Every
+plan is judged in a fresh process that is forked before CUDA is touched, as the service does it,
+but in no jail. Nothing is built. `--calibrate` prints what the clock rests on: the constant of an
+event pair, and the clock beside the profiler's kernel times.
+"""
+
+import argparse
+import json
+import os
+import select
+import signal
+import statistics
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from kernels.catalog import Catalog
+from kernels.contract import CaseResult, DeviceName, Verdict, strongest
+from kernels.contract.wire import MeasureAnswer, MeasureRequest
+
+SECONDS = 60.0
+SPANS = [(16, 256), (256, 1024), (1024, 1024), (4096, 1024), (4096, 3000), (16384, 4096)]
+"""Shapes of the softmax that the clock and the profiler both time."""
+
+
+@dataclass
+class Judged:
+    """One plan, judged once."""
+
+    bundle: str
+    expected: str
+    verdict: str
+    seconds: float
+    answer: MeasureAnswer | None
+    problem: str = ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--calibrate", action="store_true")
+    parser.add_argument("--device", type=DeviceName, default=DeviceName.H200)
+    parser.add_argument("--only", default="", help="part of the names to measure")
+    options = parser.parse_args()
+    import workers.measure.prewarm  # noqa: F401  imports, touches no GPU
+
+    record: dict[str, Any] = {}
+    if options.calibrate:
+        record["calibration"] = show_calibration(options.device)
+    results: list[Judged] = []
+    if options.folder is not None:
+        for path in sorted(options.folder.glob("*.bundle")):
+            if options.only in path.name:
+                results += judge_repeatedly(path, options)
+        show_summary(results)
+        record["results"] = [as_json(result) for result in results]
+    if options.json is not None:
+        options.json.write_text(json.dumps(record, indent=1))
+    return sum(result.verdict != result.expected for result in results)
+
+
+def judge_repeatedly(path: Path, options: argparse.Namespace) -> list[Judged]:
+    """Judge one plan several times and print its cases."""
+    found = []
+    for _ in range(options.repeat):
+        found.append(judge(path, options))
+        show(found[-1])
+    if options.repeat > 1:
+        show_spread(found)
+    return found
+
+
+def judge(path: Path, options: argparse.Namespace) -> Judged:
+    """Judge one plan in a child."""
+    task, expected, _ = path.stem.split("__", 2)
+    folder = Catalog()[task]
+    request = MeasureRequest(
+        task=folder.task,
+        reference=str(folder.reference),
+        device=options.device,
+        seed=int.from_bytes(os.urandom(7), "little"),
+        seconds=options.seconds,
+    ).pack((path.read_bytes(),))
+    started = time.monotonic()
+    status, data = in_child(lambda: _run(request), options.seconds)
+    seconds = time.monotonic() - started
+    if status != "ok":
+        verdict = "timeout" if status == "timeout" else "judge_error"
+        return Judged(path.stem, expected, verdict, seconds, None, data.decode(errors="replace"))
+    answer, _ = MeasureAnswer.unpack(data)
+    if answer.failure is not None:
+        verdict = answer.failure.verdict
+        return Judged(path.stem, expected, verdict, seconds, answer, answer.failure.reason)
+    worst: Verdict = strongest([case.verdict for case in answer.cases])
+    return Judged(path.stem, expected, worst.value, seconds, answer)
+
+
+def _run(request: bytes) -> bytes:
+    from workers.measure.main import run
+
+    return run(request)
+
+
+def in_child(work: Callable[[], bytes], limit: float) -> tuple[str, bytes]:
+    """What `work` returns in a forked child: ok, failed (with the traceback) or timeout."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer = b"1" + work()
+        except BaseException:  # noqa: BLE001  a child must answer, whatever went wrong
+            answer = b"0" + traceback.format_exc().encode()
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(answer)
+        os._exit(0)
+    os.close(writer)
+    data = b""
+    deadline = time.monotonic() + limit
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(deadline - time.monotonic(), 0))
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            break
+        part = os.read(reader, 1 << 20)
+        if not part:
+            break
+        data += part
+    os.close(reader)
+    _, status = os.waitpid(child, 0)
+    if not data:
+        return (
+            ("timeout", b"") if time.monotonic() >= deadline else ("failed", str(status).encode())
+        )
+    return ("ok" if data[:1] == b"1" else "failed"), data[1:]
+
+
+def show(result: Judged) -> None:
+    """Print one judged plan."""
+    mark = "ok " if result.verdict == result.expected else "NOT"
+    held = result.answer.gpu_seconds if result.answer else 0.0
+    print(
+        f"\n{mark} {result.bundle}: {result.verdict} in {result.seconds:.2f} s "
+        f"(GPU held {held:.2f} s)"
+    )
+    if result.problem:
+        print("    " + result.problem[-3000:].replace("\n", "\n    "))
+    for case in result.answer.cases if result.answer else ():
+        show_case(case)
+    sys.stdout.flush()
+
+
+def show_case(case: CaseResult) -> None:
+    """Print one case."""
+    errors = ", ".join(f"{e.output} {e.error:.1e}/{e.allowed:.1e}" for e in case.errors)
+    line = f"    {case.case:20} {case.verdict.value:16} {errors}"
+    timing = case.timing
+    if timing is not None:
+        spread = (timing.high - timing.low) / timing.microseconds * 100
+        line += (
+            f" | {timing.microseconds:9.2f} us ±{spread / 2:.2f} % n={len(timing.samples)}"
+            f" {timing.flops_per_second / 1e12:6.1f} TF {timing.bytes_per_second / 1e9:6.0f} GB/s"
+            f" roof {timing.roofline * 100:5.1f} % {timing.bound}"
+            f" x{timing.speedup or 0:.2f} torch {(timing.clock_hz or 0) / 1e6:.0f} MHz"
+            f" {timing.power_watts or 0:.0f} W {'/'.join(timing.throttled)}"
+        )
+    print(line)
+    for function, config in case.configs.items():
+        print(f"        {function}: {config}")
+    if len(case.shares) > 1:
+        print("        " + ", ".join(f"{s.step} {s.share * 100:.0f} %" for s in case.shares))
+    if case.reason:
+        print(f"        {case.reason}")
+
+
+def show_spread(results: list[Judged]) -> None:
+    """Print how far repeated judgings of one plan lie apart."""
+    times: dict[str, list[float]] = {}
+    for result in results:
+        for case in result.answer.cases if result.answer else ():
+            if case.timing is not None:
+                times.setdefault(case.case, []).append(case.timing.microseconds)
+    for case_name, values in times.items():
+        middle = statistics.median(values)
+        worst = max(abs(value - middle) for value in values) / middle * 100
+        print(f"    spread {case_name:20} median {middle:9.2f} us, farthest {worst:.2f} % off")
+
+
+def show_summary(results: list[Judged]) -> None:
+    """Print which plans did not get their verdict."""
+    print()
+    for result in results:
+        if result.verdict != result.expected:
+            print(f"NOT {result.bundle}: {result.verdict}")
+    right = sum(result.verdict == result.expected for result in results)
+    print(f"{right} of {len(results)} plans got their verdict")
+
+
+def as_json(result: Judged) -> dict[str, Any]:
+    answer = result.answer
+    return {
+        "bundle": result.bundle,
+        "expected": result.expected,
+        "verdict": result.verdict,
+        "seconds": result.seconds,
+        "problem": result.problem,
+        "answer": None if answer is None else answer.model_dump(mode="json"),
+    }
+
+
+def show_calibration(device: DeviceName) -> dict[str, Any]:
+    """Print the clock's constants and its agreement with the profiler."""
+    started = time.monotonic()
+    status, data = in_child(lambda: json.dumps(calibrate(device)).encode(), 120)
+    if status != "ok":
+        print(f"calibration {status}:\n{data.decode(errors='replace')[-3000:]}")
+        return {"problem": data.decode(errors="replace")}
+    found: dict[str, Any] = json.loads(data)
+    print(f"calibration in {time.monotonic() - started:.1f} s")
+    for name, value in found["constants"].items():
+        print(f"    {name:40} {value:8.3f}")
+    for row in found["spans"]:
+        print(
+            f"    softmax {row['shape']!s:14} clock {row['clock']:8.2f} us, "
+            f"profiler {row['profiler']:8.2f} us, raw events {row['events']:8.2f} us"
+        )
+    return found
+
+
+def calibrate(device: DeviceName) -> dict[str, Any]:
+    """Readings of graphs of known content, and softmax by clock and by profiler."""
+    import torch
+
+    from kernels.contract import DEVICES
+    from workers.measure.clock import Clock, Contender
+    from workers.measure.replay import capture
+
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), torch.inference_mode():
+        started = time.perf_counter()
+        torch.zeros(1, device="cuda")
+        context = time.perf_counter() - started
+        started = time.perf_counter()
+        clock = Clock(DEVICES[device], 1)
+        set_up = time.perf_counter() - started
+        target = torch.zeros(1, device="cuda")
+        graphs = {
+            f"graph of {n} fills": capture(lambda n=n: [target.fill_(1.0) for _ in range(n)])
+            for n in (1, 2, 5, 9, 17)
+        }
+        racers = [Contender(name, graph.replay) for name, graph in graphs.items()]
+        racers += [Contender("empty graph", empty_graph()), Contender("nothing", lambda: None)]
+        clock.race(racers, 5)
+        times = clock.race(racers, 60).times
+        constants = {"context, s": context, "clock set-up, s": set_up}
+        constants["constant taken off, us"] = clock.overhead
+        for name, samples in times.items():
+            constants[f"{name}, raw us"] = statistics.median(samples) + clock.overhead
+        spans = [span(clock, shape) for shape in SPANS]
+    return {"constants": constants, "spans": spans}
+
+
+def empty_graph() -> Callable[[], None]:
+    """A graph of one empty node, by the driver itself."""
+    import torch
+    from cuda.bindings import driver as cuda
+
+    from workers.measure.driver import check
+
+    graph = check(cuda.cuGraphCreate(0))
+    check(cuda.cuGraphAddEmptyNode(graph, None, 0))
+    executable = check(cuda.cuGraphInstantiate(graph, 0))
+    stream = torch.cuda.current_stream().cuda_stream
+    return lambda: check(cuda.cuGraphLaunch(executable, stream))
+
+
+def span(clock: Any, shape: tuple[int, int]) -> dict[str, Any]:
+    """One softmax by the clock and by the profiler, in microseconds."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    from workers.measure.clock import Contender
+    from workers.measure.replay import capture
+
+    x = torch.randn(shape, device="cuda").half()
+
+    def work() -> None:
+        torch.softmax(x, -1)
+
+    work()
+    graph = capture(work)
+    contender = Contender("softmax", graph.replay)
+    clock.race([contender], 5)
+    read = statistics.median(clock.race([contender], 60).times["softmax"])
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        clock.race([contender], 30)
+    kernels = [e.device_time for e in profiler.events() if "softmax" in e.name.lower()]
+    seen = statistics.median(kernels) if kernels else float("nan")
+    return {"shape": shape, "clock": read, "events": read + clock.overhead, "profiler": seen}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
