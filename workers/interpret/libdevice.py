@@ -23,21 +23,16 @@ _SAME_NAME = (
     " atanh sqrt rsqrt floor ceil trunc erf erfc erfinv lgamma pow atan2 fmod hypot copysign"
 )
 _FUNCTIONS: dict[str, Function] = {
-    **{name: getattr(torch, name) for name in _SAME_NAME.split() if name != "abs"},
-    "abs": torch.abs,
-    "fabs": torch.abs,
+    **{name: getattr(torch, name) for name in _SAME_NAME.split()},
     "cbrt": lambda x: torch.sign(x) * torch.abs(x) ** (1 / 3),
     "exp10": lambda x: torch.pow(10.0, x),
     "rint": torch.round,
     "nearbyint": torch.round,
     "round": lambda x: torch.trunc(x + torch.copysign(torch.full_like(x, 0.5), x)),
-    "tgamma": lambda x: torch.exp(torch.lgamma(x)),
     "normcdf": torch.special.ndtr,
     "normcdfinv": torch.special.ndtri,
     "j0": torch.special.bessel_j0,
     "j1": torch.special.bessel_j1,
-    "fmax": torch.fmax,
-    "fmin": torch.fmin,
     "fdim": lambda x, y: torch.clamp(x - y, min=0),
     "div_rn": torch.div,
     "mul_rn": torch.mul,

@@ -11,7 +11,7 @@ from triton.runtime import driver
 from kernels.contract import DEVICES
 from kernels.contract.wire import AnswerRefused, Failure, InterpretAnswer, InterpretRequest, Run
 from workers.facade import DeviceDriver, Facade, Hooks
-from workers.interpret import bfloat16, dot, libdevice, memory, submission, tensors
+from workers.interpret import bfloat16, dot, libdevice, memory, submission, tensors, unsupported
 from workers.interpret.caveats import Caveats, standing
 from workers.interpret.faults import failure_of
 from workers.interpret.kernels import Launcher, install_autotuner
@@ -42,14 +42,16 @@ def prepare(message: InterpretRequest, caveats: Caveats) -> Facade:
     addresses = memory.Memory(caveats)
     bfloat16.install()
     dot.install()
+    unsupported.install()
     libdevice.install(caveats)
     memory.install(addresses)
     Launcher(message.kernels, addresses).install()
     install_autotuner(message.configs, caveats)
     driver.set_active(DeviceDriver(device))
     np.seterr(all="ignore")  # a GPU does not warn of overflow either
-    # torch.empty then holds NaN, so that what no kernel writes shows.
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # torch.empty then holds NaN, so that what no kernel writes shows. The public function would
+    # import torch's compiler first, for 1.5 s.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
     facade = Facade(device, "cpu", _NotingHooks(caveats))
     facade.install()
     return facade

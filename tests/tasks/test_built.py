@@ -1,0 +1,33 @@
+"""Solutions build for the GPU without spilling; fixtures that must not build are refused."""
+
+from pathlib import Path
+
+import pytest
+
+from kernels.catalog import Fixture, TaskFolder
+from kernels.contract import Bundle
+from kernels.contract.wire import Failure
+from tests.build import builds
+from tests.tasks.tasks import FOLDERS, SOLUTIONS, fixtures
+
+
+@pytest.mark.parametrize(("folder", "path"), SOLUTIONS)
+def test_solutions_build_and_keep_to_registers(folder: TaskFolder, path: Path) -> None:
+    bundle = builds.answer(path.read_text(), folder.task)
+    assert isinstance(bundle, Bundle), bundle
+    assert [case.case for case in bundle.plan.cases] == [case.name for case in folder.task.cases]
+    assert {k.function: k.resources.stack_bytes for k in bundle.plan.kernels.values()} == {
+        k.function: 0 for k in bundle.plan.kernels.values()
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_starter_builds(folder: TaskFolder) -> None:
+    assert isinstance(builds.answer(folder.starter, folder.task), Bundle)
+
+
+@pytest.mark.parametrize(("folder", "fixture"), fixtures("build_error", "rejected"))
+def test_refused_fixtures_get_their_verdict(folder: TaskFolder, fixture: Fixture) -> None:
+    failure = builds.answer(fixture.source, folder.task)
+    assert isinstance(failure, Failure)
+    assert failure.verdict == fixture.verdict

@@ -1,0 +1,63 @@
+"""Every task has what a task needs: cases, solutions, fixtures, words."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kernels.catalog import TaskFolder
+from kernels.contract import Verdict, check_source
+from tests.tasks.tasks import FOLDERS, submissions
+
+MUST_SHOW = {
+    Verdict.WRONG_ANSWER,
+    Verdict.BUILD_ERROR,
+    Verdict.REJECTED,
+    Verdict.MEMORY_VIOLATION,
+    Verdict.RUNTIME_ERROR,
+    Verdict.TIMEOUT,
+    Verdict.UNSTABLE,
+}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_there_are_cases_of_every_kind(folder: TaskFolder) -> None:
+    cases = folder.task.cases
+    assert {case.kind for case in cases} == {"test", "benchmark"}
+    assert any(case.interpreted for case in cases)
+    assert any(case.layouts for case in cases if case.interpreted)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_there_are_solutions_and_fixtures_of_every_verdict(folder: TaskFolder) -> None:
+    assert len(folder.solutions) >= 2
+    shown = {fixture.verdict for fixture in folder.fixtures}
+    if folder.task.permissions.atomics:
+        shown.add(Verdict.UNSTABLE)
+    assert shown >= MUST_SHOW
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_fixtures_say_what_they_do(folder: TaskFolder) -> None:
+    for fixture in folder.fixtures:
+        first = fixture.source.splitlines()[0]
+        assert first.startswith("# "), fixture.path
+        assert first.endswith("."), fixture.path
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_submission_could_be_submitted(folder: TaskFolder) -> None:
+    for path in submissions(folder):
+        check_source(path.read_text())
+        assert (folder.task.entry in _functions(path)) != (path.stem == "no_entry"), path
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_statement_names_what_is_passed(folder: TaskFolder) -> None:
+    names = ", ".join(parameter.name for parameter in folder.task.inputs)
+    assert f"`{folder.task.entry}({names})`" in folder.statement
+
+
+def _functions(path: Path) -> set[str]:
+    body = ast.parse(path.read_text()).body
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
