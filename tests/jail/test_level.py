@@ -114,7 +114,6 @@ def test_unsafe_server_applies_the_layers_that_work(tmp_path: Path) -> None:
     assert not Path(json.loads(scratch[0][1])[2]).exists()
 
 
-@AS_ROOT
 def test_unsafe_changes_nothing_where_all_layers_work(tmp_path: Path) -> None:
     server = start_server(tmp_path, "t", make_profile(), (), ENTRY, unsafe=True)
     outcome = JailClient(server.socket).run(b"root_listing", LIMITS)
