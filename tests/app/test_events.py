@@ -66,6 +66,7 @@ def test_an_entry_that_is_delivered_twice_counts_once(parts: Parts) -> None:
     parts.connection.xadd(STREAM, fields, id=stream_id)
     consume(parts)
     assert len(parts.service.stages(name)) == 3
+    assert dead_letters(parts) == []
 
 
 def test_the_first_report_stands(parts: Parts) -> None:
@@ -168,6 +169,17 @@ def test_the_plan_is_kept_and_leaves_redis_with_the_report(parts: Parts) -> None
     assert parts.service.submission_plan(name) == b"plan" * 1000
     assert parts.service.submission_detail(name).plan_bytes == 4000
     assert not parts.connection.exists(key)
+
+
+def test_the_plan_is_kept_although_the_report_overtakes_it(parts: Parts) -> None:
+    name = submit(parts).id
+    say_built(parts, name, b"plan")
+    [(_, built)] = entries(parts)
+    parts.connection.delete(STREAM)
+    publisher(parts, name).report(report(payload(parts, name)))
+    parts.connection.xadd(STREAM, built)
+    consume(parts)
+    assert parts.service.submission_plan(name) == b"plan"
 
 
 def test_the_plan_of_a_new_attempt_replaces_the_old(parts: Parts) -> None:
