@@ -108,5 +108,5 @@ def _triton_tool(name: str) -> Path:
 
 
 def _driver_paths() -> list[Path]:
-    candidates = ("/usr/local/nvidia", "/usr/lib/x86_64-linux-gnu", "/proc/driver/nvidia")
+    candidates = ("/usr/local/nvidia", "/usr/lib/x86_64-linux-gnu")
     return [Path(path) for path in candidates if os.path.exists(path)]

@@ -31,6 +31,7 @@ def _copy(x_ptr, y_ptr, BLOCK_SIZE: tl.constexpr):  # type: ignore[no-untyped-de
 
 def warm() -> None:
     """Trace one operation of each kind and compile one kernel, in a cache that is thrown away."""
+    torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo, which a jail does not have
     with RecordingMode(Recorder(lambda: None), False, list):
         torch.zeros(4, device="meta").contiguous().view(2, 2).clone()
     versions.warm_key()
