@@ -96,7 +96,8 @@ def _environment(**more: str) -> dict[str, str]:
 
 def _extra_site() -> list[str]:
     """Package folders given by PYTHONPATH, where packages are not installed in the interpreter."""
-    return [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [os.path.abspath(path) for path in paths if path]
 
 
 def _triton_tool(name: str) -> Path:
