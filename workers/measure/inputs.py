@@ -60,7 +60,10 @@ def make(
         made = reference.make_inputs(specs, dict(case.values), distribution.value, generator)
         values = list(made)
         _check(values, tensors)
-    buffers = {spec.name: _store(value, spec) for spec, value in zip(tensors, values, strict=True)}
+    buffers = {
+        spec.name: _store(value.to(device), spec)
+        for spec, value in zip(tensors, values, strict=True)
+    }
     arguments = tuple(
         spec.value if isinstance(spec, NumberSpec) else strided(buffers[spec.name], spec)
         for spec in specs

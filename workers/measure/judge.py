@@ -35,6 +35,10 @@ _EXTRA_ROUNDS = 2
 _BENCHMARK_DISTRIBUTIONS = 3
 
 
+_wreckage: list[object] = []
+"""What lived in a CUDA context that a kernel broke: to free it would call into that context."""
+
+
 @dataclass(frozen=True)
 class _Judged:
     """One case and whether the GPU can still be used."""
@@ -58,8 +62,9 @@ def judge(request: MeasureRequest, data: bytes) -> MeasureAnswer:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     properties = torch.cuda.get_device_properties(0)
     deadline = started + _RESERVE * request.seconds
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    with torch.cuda.stream(stream), torch.inference_mode():
+    # Graphs cannot be captured on the default stream; the process does nothing else.
+    torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
+    with torch.inference_mode():
         bench = Bench.set_up(request, bundle, str(properties.uuid), deadline)
         cases = _judge_cases(bench)
     return MeasureAnswer(
@@ -100,6 +105,7 @@ def judge_case(bench: Bench, case: Case) -> _Judged:
     except faults.LaunchRefused as error:
         return _Judged(_failed(case, Verdict.RUNTIME_ERROR, str(error)))
     except faults.KernelFailed as error:
+        _wreckage.append((bench, error))
         return _Judged(_failed(case, Verdict.RUNTIME_ERROR, str(error)), alive=False)
     except torch.OutOfMemoryError:
         return _Judged(_failed(case, Verdict.REJECTED, _out_of_memory(bench, case)))
@@ -107,6 +113,7 @@ def judge_case(bench: Bench, case: Case) -> _Judged:
         fault = faults.while_running(faults.from_torch(str(error)), None)
         if isinstance(fault, faults.GpuBroken):
             raise fault from error
+        _wreckage.append((bench, error))
         return _Judged(_failed(case, Verdict.RUNTIME_ERROR, str(fault)), alive=False)
 
 
