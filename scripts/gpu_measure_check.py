@@ -245,6 +245,7 @@ def calibrate(device: DeviceName) -> dict[str, Any]:
     import torch
 
     from kernels.contract import DEVICES
+    from workers.measure import driver
     from workers.measure.clock import Clock, Contender
     from workers.measure.replay import capture
 
@@ -267,6 +268,10 @@ def calibrate(device: DeviceName) -> dict[str, Any]:
         times = clock.race(racers, 60).times
         constants = {"context, s": context, "clock set-up, s": set_up}
         constants["constant taken off, us"] = clock.overhead
+        started = time.perf_counter()
+        for _ in range(20):
+            driver.reset_persisting_cache()
+        constants["reset of persisting lines, us"] = (time.perf_counter() - started) / 20 * 1e6
         for name, samples in times.items():
             constants[f"{name}, raw us"] = statistics.median(samples) + clock.overhead
         spans = [span(clock, shape) for shape in SPANS]
@@ -290,6 +295,7 @@ def empty_graph() -> Callable[[], None]:
 def span(clock: Any, shape: tuple[int, int]) -> dict[str, Any]:
     """One softmax by the clock and by the profiler, in microseconds."""
     import torch
+    from torch.autograd import DeviceType
     from torch.profiler import ProfilerActivity, profile
 
     from workers.measure.clock import Contender
@@ -307,7 +313,11 @@ def span(clock: Any, shape: tuple[int, int]) -> dict[str, Any]:
     read = statistics.median(clock.race([contender], 60).times["softmax"])
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         clock.race([contender], 30)
-    kernels = [e.device_time for e in profiler.events() if "softmax" in e.name.lower()]
+    kernels = [
+        event.time_range.elapsed_us()
+        for event in profiler.events()
+        if "softmax" in event.name.lower() and event.device_type == DeviceType.CUDA
+    ]
     seen = statistics.median(kernels) if kernels else float("nan")
     return {"shape": shape, "clock": read, "events": read + clock.overhead, "profiler": seen}
 

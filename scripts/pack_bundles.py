@@ -18,7 +18,7 @@ from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import DeviceName
 from kernels.contract.wire import BuildAnswer, BuildRequest
 
-SECONDS = 120.0
+SECONDS = 60.0
 
 
 def main() -> int:

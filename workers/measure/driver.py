@@ -83,10 +83,10 @@ class Function:
         """Bytes of each parameter as the driver sees them, of at most that many."""
         sizes = []
         for index in range(most):
-            status, _, size = cuda.cuFuncGetParamInfo(self._function, index)
+            status, *place = cuda.cuFuncGetParamInfo(self._function, index)
             if status != cuda.CUresult.CUDA_SUCCESS:
                 break
-            sizes.append(int(size))
+            sizes.append(int(place[1]))
         return tuple(sizes)
 
     def configure(self, grid: tuple[int, int, int]) -> Any:
