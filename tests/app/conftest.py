@@ -4,14 +4,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
+import redis
 from sqlalchemy import create_engine, text
 
 from app.main import Parts, assemble
+from app.redis_server import connect
 from app.settings import Settings
 from app.store import Store
 from kernels.catalog import Catalog
@@ -42,7 +44,10 @@ def emptied_database() -> str:
 def temporary_settings() -> Iterator[Settings]:
     """With a short path, since a socket's may have 107 bytes at most."""
     folder = tempfile.mkdtemp(prefix="kj-")
-    yield Settings(data_dir=Path(folder), database_url=emptied_database())
+    settings = Settings(data_dir=Path(folder), database_url=emptied_database())
+    yield settings
+    with suppress(redis.RedisError):  # a service that a test killed leaves its server behind
+        connect(settings.redis_address).shutdown(nosave=True)
     shutil.rmtree(folder)
 
 
