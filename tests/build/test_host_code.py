@@ -442,3 +442,51 @@ def solve(x):
     assert many.spill_store_bytes
     assert many.spill_load_bytes
     assert many.stack_bytes > 0
+
+
+def test_code_generated_by_torchs_compiler() -> None:
+    case = plan_of("""
+from torch._C import _cuda_getCurrentRawStream as get_raw_stream
+from torch._C._dynamo.guards import assert_size_stride
+
+empty_strided_cuda = torch._C._dynamo.guards._empty_strided_cuda
+reinterpret_tensor = torch._C._dynamo.guards._reinterpret_tensor
+
+def solve(x):
+    assert_size_stride(x, (100,), (1,))
+    with torch.cuda._DeviceGuard(0):
+        torch.cuda.set_device(0)
+        buffer = empty_strided_cuda((10, 10), (10, 1), torch.float32)
+        assert get_raw_stream(0) == 0
+        return run(x, reinterpret_tensor(buffer, (100,), (1,), 0))
+""")
+    assert names(case) == ["launch"]
+    assert case.buffers[1].nbytes == 400
+
+
+def test_gluon_and_block_pointers() -> None:
+    case = plan_of("""
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def gluon_copy(x_ptr, y_ptr, count, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    offsets = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout=layout)
+    inside = offsets < count
+    gl.store(y_ptr + offsets, gl.load(x_ptr + offsets, mask=inside), mask=inside)
+
+@triton.jit
+def block_copy(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * BLOCK
+    x = tl.make_block_ptr(x_ptr, (count,), (1,), (start,), (BLOCK,), (0,))
+    y = tl.make_block_ptr(y_ptr, (count,), (1,), (start,), (BLOCK,), (0,))
+    tl.store(y, tl.load(x, boundary_check=(0,)), boundary_check=(0,))
+
+def solve(x):
+    y, z = torch.empty_like(x), torch.empty_like(x)
+    gluon_copy[(1,)](x, y, 100, 128)
+    block_copy[(1,)](y, z, 100, 128)
+    return z
+""")
+    assert names(case) == ["launch", "launch"]

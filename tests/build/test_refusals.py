@@ -89,6 +89,7 @@ def test_random_numbers_are_refused(code: str) -> None:
         ("for _ in range(3000): y.zero_()", "more than 2000 device operations", "inside a kernel"),
         ("copy[(1, 70000)](x, y, 100, BLOCK=64)", "outside the limits", ""),
         ("copy[(2 ** 30, 4)](x, y, 100, BLOCK=64)", "2**31-1 programs", ""),
+        ("torch.empty(1 << 34, device=0).zero_()", "more than 64 GiB", "smaller tensors"),
         ("at[(1,)](12345 * 16)", "the address of no tensor", "the tensor itself"),
         ("torch.zeros(3, device='cuda', dtype=torch.complex64)", "torch.complex64", "real type"),
     ],

@@ -15,8 +15,7 @@ from kernels.contract import (
     TensorMapArgument,
     View,
 )
-from kernels.contract.bundle import first_problem
-from workers.build.failures import BuildFailed
+from workers.build.failures import BuildFailed, problem
 from workers.build.kernels import BlobStore
 from workers.build.memory import Allocation, Memory
 from workers.build.recorder import Recorded, Recorder
@@ -53,7 +52,7 @@ def assemble(
             notes=tuple(recorder.notes),
         )
     except ValidationError as error:
-        raise BuildFailed("rejected", first_problem(error)) from None
+        raise BuildFailed("rejected", problem(error)) from None
 
 
 def _check_outputs(case: Case, outputs: tuple[View, ...], written: set[int]) -> None:

@@ -4,6 +4,7 @@ import textwrap
 import traceback
 from typing import Literal, Self
 
+from pydantic import ValidationError
 from triton.compiler.errors import CompilationError
 
 from kernels.contract import Diagnostic
@@ -45,6 +46,12 @@ def failure(verdict: Verdict, reason: str, diagnostics: list[Diagnostic]) -> Fai
     )
 
 
+def problem(error: ValidationError) -> str:
+    """The first rule of the contract that a value breaks, as the contract says it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return first["msg"].removeprefix("Value error, ")
+
+
 def of_exception(
     error: BaseException, source: Source, refusals: list[tuple[Refusal, int | None]]
 ) -> Failure:
@@ -54,6 +61,9 @@ def of_exception(
     if isinstance(error, NotCompiled):
         line = source.line_of(error.__traceback__)
         return failure(error.verdict, str(error), [Diagnostic(message=str(error), line=line)])
+    if isinstance(error, ValidationError):
+        reason, line = problem(error), source.line_of(error.__traceback__)
+        return failure("rejected", reason, [Diagnostic(message=reason, line=line)])
     if isinstance(error, CompilationError):
         return _of_compilation(error, source)
     if isinstance(error, SyntaxError) and error.filename == FILE:

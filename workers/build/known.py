@@ -70,11 +70,12 @@ class KnownValues:
     ) -> None:
         """Repeat a recorded operation on the copies; `certain` if it happens in every run."""
         in_place = func._schema.is_mutable
-        if in_place and func.overloadpacket.__name__ in _OVERWRITES and self.get(output) is None:
+        small = certain and output.numel() <= ELEMENTS
+        overwrites = in_place and func.overloadpacket.__name__ in _OVERWRITES
+        if small and overwrites and self.get(output) is None:
             self.put(output, torch.empty(output.shape, dtype=output.dtype), "fill")
         inputs = device_tensors((args, kwargs))
-        known = all(self.get(tensor) is not None for tensor in inputs)
-        if not known or not certain or output.numel() > ELEMENTS:
+        if not small or any(self.get(tensor) is None for tensor in inputs):
             if in_place:
                 self.forget(output)
             return

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from kernels.contract import Device, Launch, cubin
 from workers.build import arguments
+from workers.build.failures import problem
 from workers.build.kernels import KernelTable, function_name
 from workers.build.recorder import Recorder
 from workers.facade import DeviceDriver
@@ -97,7 +98,7 @@ class Launcher:
             )
         if min(grid) <= 0:
             return
-        binary = self._binaries[function]
+        binary, name = self._binaries[function], function_name(self._source)
         digest = self._kernels.add(self._source, self._metadata, binary)
         signature = tuple(self._source.signature.values())
         try:
@@ -108,12 +109,6 @@ class Launcher:
                 line=self._recorder.line(),
             )
         except ValidationError as error:
-            raise self._recorder.refused(_problem(self._source, error)) from None
-        facts = self._kernels.facts(self._metadata.name, binary)
-        cubin.check_launch(launch, facts, function_name(self._source))
+            raise self._recorder.refused(f"launch of {name}: {problem(error)}") from None
+        cubin.check_launch(launch, self._kernels.facts(self._metadata.name, binary), name)
         self._recorder.emit(launch)
-
-
-def _problem(source: Any, error: ValidationError) -> str:
-    message = error.errors(include_url=False, include_input=False)[0]["msg"]
-    return f"launch of {function_name(source)}: {message.removeprefix('Value error, ')}"

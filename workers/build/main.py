@@ -7,11 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kernels.contract import Bundle, CasePlan, Plan, Target
-from kernels.contract.bundle import first_problem
+from kernels.contract import Bundle, CasePlan, Plan, Target, limits
 from kernels.contract.wire import BuildAnswer, BuildRequest
 from workers.build import answer, versions
-from workers.build.failures import BuildFailed
+from workers.build.failures import BuildFailed, problem
 from workers.build.schedule import Schedule
 from workers.build.session import Session
 
@@ -30,9 +29,9 @@ def run(request: bytes) -> bytes:
     tempfile.tempdir = None
     try:
         bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started)
+        return BuildAnswer().pack((_packed(bundle),))
     except BuildFailed as error:
         return BuildAnswer(failure=error.failure).pack()
-    return BuildAnswer().pack((bundle.pack(),))
 
 
 def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
@@ -68,5 +67,17 @@ def _bundle(session: Session, cases: list[CasePlan]) -> Bundle:
     try:
         plan = Plan(target=target, kernels=kernels, cases=tuple(cases))
     except ValidationError as error:
-        raise BuildFailed("rejected", first_problem(error)) from None
+        raise BuildFailed("rejected", problem(error)) from None
     return Bundle(plan=plan, blobs={d: session.blobs.get(d) for d in plan.blobs()})
+
+
+def _packed(bundle: Bundle) -> bytes:
+    packed = bundle.pack()
+    text = len(bundle.plan.model_dump_json()) if len(packed) > limits.PLAN_JSON_BYTES else 0
+    if len(packed) > limits.BUNDLE_BYTES or text > limits.PLAN_JSON_BYTES:
+        raise BuildFailed(
+            "rejected",
+            f"the plan has {len(packed) >> 20} MiB, more than one may have",
+            "use fewer configurations and fewer device operations",
+        )
+    return packed

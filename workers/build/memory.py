@@ -100,6 +100,11 @@ class Memory:
                 "allocate one larger tensor and use views of it",
             )
         nbytes = storage.nbytes()
+        if self._next - BASE + nbytes > limits.CASE_BYTES:
+            raise Refusal(
+                f"the tensors of a case take more than {limits.CASE_BYTES >> 30} GiB",
+                "allocate smaller tensors, or use them again",
+            )
         allocation = Allocation(len(self.allocations), self._next, nbytes, storage)
         self.allocations.append(allocation)
         self._starts.append(allocation.address)

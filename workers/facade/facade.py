@@ -9,7 +9,7 @@ import torch
 import torch.autograd.graph
 
 from kernels.contract import Device
-from workers.facade import benchmarking, cuda, defaults
+from workers.facade import benchmarking, cuda, defaults, inductor
 from workers.facade.functions import DeviceFunctions
 from workers.facade.hooks import Handler, Hooks
 from workers.facade.mode import DeviceMode
@@ -39,6 +39,7 @@ class Facade:
         cuda.install(self.device, self.hooks)
         defaults.install(self.placement)
         benchmarking.install(self.device, self.hooks)
+        inductor.install()
         self._follow_autograd()
         self._follow_threads()
 
