@@ -1,6 +1,8 @@
 """Builds submissions as the jail would, each in a forked child of the tests' process."""
 
 import faulthandler
+import os
+import tempfile
 import textwrap
 import warnings
 from pathlib import Path
@@ -68,11 +70,13 @@ def answer(
     def child() -> bytes:
         warnings.simplefilter("ignore")
         faulthandler.disable()  # pytest prints a traceback for crashes that are wanted here
+        os.environ["TMPDIR"] = scratch
         main.kernel_seconds = lambda budget: kernel_seconds
         main.MOST_PROCESSORS = processors
         return main.run(request)
 
-    found, blobs = BuildAnswer.unpack(forked(child))
+    with tempfile.TemporaryDirectory() as scratch:
+        found, blobs = BuildAnswer.unpack(forked(child))
     return Bundle.unpack(blobs[0]) if found.failure is None else found.failure
 
 

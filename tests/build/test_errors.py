@@ -25,6 +25,14 @@ from tests.build.builds import AFTER_COPY, COPY, COPYING, answer, failed, submis
         ("def solve(x): return x.double()", "case case_0: result y has shape (100,)", None),
         ("import torch\ndef solve(x): return torch.ones(100)", "result y is a CPU tensor", None),
         ("import os\nos.chdir('/')\nraise ValueError('é' * 5000)", "ValueError: éé", 3),
+        (
+            "e = SyntaxError('x')\ne.filename, e.lineno = 'submission.py', -5\nraise e",
+            "the code raised an exception that cannot be shown",
+            None,
+        ),
+        ("def __getattr__(name): raise MemoryError", "does not define solve", None),
+        ("class R(list):\n  def __iter__(self): 1 / 0\ndef solve(x): return R()", "ZeroDiv", 2),
+        ("class R:\n  __class__ = property(exit)\ndef solve(x): return R()", "ended the", None),
         ("class E(Exception):\n  def __str__(self): 1 / 0\nraise E", "E: <exception str() fail", 3),
     ],
 )

@@ -18,7 +18,8 @@ Call = Callable[[Callable[[], Any]], Any]
 
 def entry_of(module: ModuleType, name: str) -> Callable[..., Any]:
     """The function that is called; BuildFailed if the submission lacks it."""
-    entry = getattr(module, name, None)
+    # Not getattr: a module can define __getattr__.
+    entry = vars(module).get(name)
     if entry is None:
         raise BuildFailed(
             "build_error",
@@ -36,7 +37,12 @@ def trace(
 ) -> tuple[View, ...]:
     """Call the entry function; where its results lie."""
     arguments = [_argument(spec, recorder) for spec in task.arguments(case)]
-    returned = call(lambda: entry(*arguments))
+    # What it returns may be any object: it is looked at where its methods may raise.
+    views: tuple[View, ...] = call(lambda: _results(task, case, entry(*arguments), recorder))
+    return views
+
+
+def _results(task: Task, case: Case, returned: Any, recorder: Recorder) -> tuple[View, ...]:
     specs = task.results(case)
     results = list(returned) if isinstance(returned, tuple | list) else [returned]
     if len(results) != len(specs):

@@ -56,6 +56,17 @@ def of_exception(
     error: BaseException, source: Source, refusals: list[tuple[Refusal, int | None]]
 ) -> Failure:
     """What an exception that left submitted code means."""
+    try:
+        return _explained(error, source, refusals)
+    except Exception:  # noqa: BLE001  it is the submission's own object, whose methods may raise
+        return failure("build_error", "the code raised an exception that cannot be shown", [])
+
+
+def _explained(
+    error: BaseException, source: Source, refusals: list[tuple[Refusal, int | None]]
+) -> Failure:
+    if isinstance(error, BuildFailed):
+        return error.failure
     if isinstance(error, Refusal):
         return _of_refusal(error, source, refusals)
     if isinstance(error, NotCompiled):
@@ -93,21 +104,17 @@ def _of_python(
         reason = f"the code ended the program with exit code {error.code!r}"
     else:
         reason = _last_line(error)
-    message = shortened("".join(_as_python_prints(error)).strip(), _MESSAGE_CHARACTERS)
-    return failure(
-        "build_error", reason, [Diagnostic(message=message, line=line), *(earlier or ())]
-    )
+    message = shortened(_as_python_prints(error), _MESSAGE_CHARACTERS)
+    diagnostics = [Diagnostic(message=message, line=line), *(earlier or ())]
+    return failure("build_error", reason, diagnostics)
 
 
-def _as_python_prints(error: BaseException) -> list[str]:
-    try:
-        return traceback.format_exception_only(error)
-    except Exception:  # noqa: BLE001  the submission's own __str__ runs here
-        return [type(error).__name__]
+def _as_python_prints(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)).strip()
 
 
 def _last_line(error: BaseException) -> str:
-    lines = "".join(_as_python_prints(error)).strip().splitlines()
+    lines = _as_python_prints(error).splitlines()
     return lines[-1] if isinstance(error, SyntaxError) else lines[0]
 
 

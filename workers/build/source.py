@@ -2,6 +2,7 @@
 
 import io
 import linecache
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,14 +24,15 @@ class SubmissionRaised(Exception):
 class Source:
     """A submission in a real file, so that Triton, inspect and tracebacks find its lines.
 
-    Its code knows the file by its bare name: a path would end in the line tables of every cubin,
-    and equal submissions would no longer give equal plans.
+    The file has a bare name and no age: both end in the line tables of every cubin, and equal
+    submissions shall give equal plans.
     """
 
     def __init__(self, text: str, folder: Path) -> None:
         self.text = text
         self.path = folder / FILE
         self.path.write_text(text, encoding="utf-8", newline="")
+        os.utime(self.path, (0, 0))
         # As Python counts lines: only at line ends, unlike str.splitlines.
         self.lines = io.StringIO(text, newline=None).readlines()
         linecache.cache[FILE] = (len(text), None, self.lines, FILE)
