@@ -63,7 +63,7 @@ class Patience:
     """In a queue that no worker serves."""
     for_turn: float = 86_400
     """In a queue that is served, however slowly."""
-    for_sign_of_life: float = 20
+    for_sign_of_life: float = 8
     """For the holder of an attempt; a lease outlives its last renewal by 15 s."""
 
 

@@ -35,6 +35,8 @@ from workers.settings import Settings
 
 _log = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
+_SERVER_RESTART_S = 60.0
+"""A fork server that died is back within seconds; an attempt waits for it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Attempt:
 
     def jail(self, name: str) -> JailClient:
         """A client of one of this host's fork servers."""
-        return JailClient(socket_of(self.settings, name))
+        return JailClient(socket_of(self.settings, name), patience=_SERVER_RESTART_S)
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a worker uses: one request to a fork server, one outcome back."""
 
 import socket
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,23 @@ from workers.jail.profile import Limits
 # Over the wall limit: making the jail, killing it, and moving the result.
 _GRACE_S = 60.0
 _CONNECT_S = 5.0
+_LOOK_AGAIN_S = 0.1
 _MOST_TEXT_BYTES = 1 << 20
 
 
-def _connect(path: Path) -> socket.socket:
+def _connect(path: Path, patience: float) -> socket.socket:
+    """A connection; a server that is being started again is waited for."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return _connect_once(path)
+        except JailUnavailable:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def _connect_once(path: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(_CONNECT_S)
     try:
@@ -35,10 +49,14 @@ def _outcome(header: dict[str, Any], parts: list[bytes]) -> Outcome:
 
 
 class JailClient:
-    """A fork server, by the path of its socket; keeps no connection between runs."""
+    """A fork server, by the path of its socket; keeps no connection between runs.
 
-    def __init__(self, socket_path: Path) -> None:
+    A server that does not answer is tried again for `patience` seconds.
+    """
+
+    def __init__(self, socket_path: Path, patience: float = 0.0) -> None:
         self._socket_path = socket_path
+        self._patience = patience
 
     def run(self, request: bytes, limits: Limits, timeout: float | None = None) -> Outcome:
         """Run the server's entry function on `request` in a new jail.
@@ -49,7 +67,7 @@ class JailClient:
         if len(request) > wire.MOST_REQUEST_BYTES:
             raise ValueError(f"a request has at most {wire.MOST_REQUEST_BYTES} bytes")
         patience = limits.wall_s + _GRACE_S if timeout is None else timeout
-        with _connect(self._socket_path) as connection:
+        with _connect(self._socket_path, self._patience) as connection:
             try:
                 header = {"limits": asdict(limits)}
                 wire.send(connection, header, request, timeout=patience)
