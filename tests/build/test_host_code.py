@@ -14,9 +14,12 @@ from kernels.contract import (
     Layout,
     PointerArgument,
     Real,
+    TensorMapArgument,
     TensorOp,
 )
 from tests.build.builds import COPY, COPYING, built, plan_of, task
+
+ELEMENT_TYPES = ("float16", "float32", "float64", "bfloat16", "int32", "int8")
 
 
 def names(case: CasePlan) -> list[str]:
@@ -490,3 +493,64 @@ def solve(x):
     return z
 """)
     assert names(case) == ["launch", "launch"]
+
+
+def test_descriptors_become_maps_followed_by_sizes_and_strides() -> None:
+    asked = task({"x": ("M", "N")}, {"y": ("M", "N")}, {"M": 96, "N": 128, "dtype": "float16"})
+    case = plan_of(
+        """
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def move(source, unused, target, y_ptr):
+    target.store([0, 0], source.load([0, 0]))
+
+def solve(x):
+    y = torch.empty_like(x)
+    make = TensorDescriptor.from_tensor
+    move[(1,)](make(x[32:], [64, 64], padding="nan"), make(x, [32, 64]), make(y, [64, 64]), y)
+    return y
+""",
+        asked,
+    )
+    (launch,) = case.launches()
+    source = launch.arguments[0]
+    assert source == TensorMapArgument(
+        buffer=0,
+        offset=32 * 128 * 2,
+        shape=(64, 128),
+        strides=(128, 1),
+        box=(64, 64),
+        element_type=6,
+        element_bytes=2,
+        swizzle=3,
+        nan_fill=True,
+    )
+    assert launch.arguments[1:5] == (
+        IntegerArgument(type="i32", value=64),
+        IntegerArgument(type="i32", value=128),
+        IntegerArgument(type="i64", value=128),
+        IntegerArgument(type="i64", value=1),
+    )
+    assert [a.kind for a in launch.arguments[5::5]] == ["tensor_map", "tensor_map", "pointer"]
+
+
+def test_bfloat16_has_another_number_in_the_drivers_api() -> None:
+    body = """
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def move(source, y_ptr):
+    tl.store(y_ptr + tl.arange(0, 64), source.load([0]))
+
+def solve(x):
+    y = torch.empty_like(x)
+    move[(1,)](TensorDescriptor.from_tensor(x, [64]), y)
+    return y
+"""
+    asked = task({"x": ("N",)}, {"y": ("N",)}, *({"N": 64, "dtype": d} for d in ELEMENT_TYPES))
+    cases = built(COPY + body, asked).plan.cases
+    maps = [launch.arguments[0] for case in cases for launch in case.launches()]
+    numbers = [m.element_type for m in maps if isinstance(m, TensorMapArgument)]
+    # CUtensorMapDataType: FLOAT16 6, FLOAT32 7, FLOAT64 8, BFLOAT16 9, INT32 3, UINT8 0.
+    assert numbers == [6, 7, 8, 9, 3, 0]

@@ -19,13 +19,13 @@ def encode(
     recorder: Recorder, signature: tuple[Any, ...], values: tuple[Any, ...], metadata: Any
 ) -> tuple[Argument, ...]:
     """All arguments of a launch; constexprs vanish, tuples and descriptors are flattened."""
-    maps = iter(getattr(metadata, "tensordesc_meta", None) or ())
+    layouts = iter(metadata.tensordesc_meta or ())
     arguments: list[Argument] = []
     for position, (kind, value) in enumerate(_flattened(signature, values)):
         if kind == "constexpr":
             continue
         if kind.startswith("tensordesc"):
-            arguments += descriptors.encode(recorder, value, next(maps, None))
+            arguments += descriptors.encode(recorder, value, next(layouts))
         else:
             arguments.append(_argument(recorder, kind, value, position))
     return tuple(arguments)

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from kernels.contract import IntegerArgument, PointerArgument, TensorMapArgument
+from kernels.contract import IntegerArgument, TensorMapArgument
 from kernels.contract.steps import Argument
 from workers.build.recorder import Recorder
 from workers.build.tensors import on_device
@@ -14,8 +14,8 @@ _TO_HOST = {8: 10, 9: 8, 10: 9}
 _TF32 = 11
 
 
-def encode(recorder: Recorder, descriptor: Any, layout: dict[str, Any] | None) -> list[Argument]:
-    """What Triton passes for a descriptor: with a layout it is a map, otherwise it is taken apart.
+def encode(recorder: Recorder, descriptor: Any, layout: dict[str, Any]) -> list[Argument]:
+    """What Triton passes for a descriptor whose box the compiler laid out so.
 
     It is read at the launch, since pre-hooks and grids change it.
     """
@@ -25,9 +25,8 @@ def encode(recorder: Recorder, descriptor: Any, layout: dict[str, Any] | None) -
     recorder.launched(base)
     shape = tuple(int(size) for size in descriptor.shape)
     strides = tuple(int(step) for step in descriptor.strides)
-    first = _map(recorder, descriptor, layout, shape, strides) if layout else None
     return [
-        *([first] if first is not None else _apart(recorder, descriptor, shape, strides)),
+        _map(recorder, descriptor, layout, shape, strides),
         *(IntegerArgument(type="i32", value=size) for size in shape),
         *(IntegerArgument(type="i64", value=step) for step in strides),
     ]
@@ -57,16 +56,3 @@ def _map(
         swizzle=layout["swizzle"],
         nan_fill=getattr(descriptor, "padding", "zero") == "nan",
     )
-
-
-def _apart(
-    recorder: Recorder, descriptor: Any, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> list[Argument]:
-    view = recorder.memory.view(descriptor.base)
-    arguments: list[Argument] = [PointerArgument(buffer=view.buffer, offset=view.offset)]
-    arguments += [IntegerArgument(type="i64", value=number) for number in (*shape, *strides)]
-    arguments.append(IntegerArgument(type="i1", value=int(descriptor.padding == "nan")))
-    # Triton 3.7 added the flag and the argument together.
-    if hasattr(descriptor, "round_f32_to_tf32"):
-        arguments.append(IntegerArgument(type="i1", value=int(descriptor.round_f32_to_tf32)))
-    return arguments

@@ -1,6 +1,7 @@
 """Compiled kernels of a build: their facts, cubins and texts, kept by content in the scratch."""
 
 import hashlib
+import os
 import re
 import zlib
 from pathlib import Path
@@ -110,8 +111,6 @@ def function_name(source: Any) -> str:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that other processes see all of it or nothing."""
-    import os
-
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_bytes(content)
     partial.rename(path)
