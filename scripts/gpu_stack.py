@@ -77,7 +77,7 @@ def judge(stack: Stack, candidate: Candidate, out: Path) -> bool:
     started = time.monotonic()
     detail = stack.submit(candidate.task, candidate.path.read_text(), wait=_WAIT_S)
     seconds = time.monotonic() - started
-    right = detail["verdict"] == candidate.expected
+    right: bool = detail["verdict"] == candidate.expected
     print(
         f"{'ok  ' if right else 'FAIL'} {candidate.label:45} {detail['verdict']} in {seconds:.1f} s"
         f" {summary(detail['report'])} {'' if right else detail['reason']}",

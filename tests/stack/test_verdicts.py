@@ -1,8 +1,10 @@
 """Every solution and every fixture that needs no GPU gets its verdict from the real stack."""
 
+from pathlib import Path
+
 import pytest
 
-from kernels.catalog import Catalog
+from kernels.catalog import Catalog, Fixture
 from scripts.stack import Stack
 
 CATALOG = Catalog()
@@ -18,7 +20,7 @@ FIXTURES = [
 @pytest.mark.parametrize(
     ("task", "path"), SOLUTIONS, ids=lambda value: getattr(value, "stem", value)
 )
-def test_solutions_are_checked(stack: Stack, task, path) -> None:
+def test_solutions_are_checked(stack: Stack, task: str, path: Path) -> None:
     detail = stack.submit(task, path.read_text(), wait=120)
     assert (detail["verdict"], detail["reason"]) == ("checked", "")
     report = detail["report"]
@@ -30,7 +32,7 @@ def test_solutions_are_checked(stack: Stack, task, path) -> None:
 @pytest.mark.parametrize(
     ("task", "fixture"), FIXTURES, ids=lambda value: getattr(value, "path", value)
 )
-def test_fixtures_get_their_verdict(stack: Stack, task, fixture) -> None:
+def test_fixtures_get_their_verdict(stack: Stack, task: str, fixture: Fixture) -> None:
     detail = stack.submit(task, fixture.source, wait=120)
     assert detail["verdict"] == fixture.verdict
     assert detail["reason"]

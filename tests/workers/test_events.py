@@ -18,9 +18,7 @@ def events(connection: redis.Redis) -> list[Any]:
     return [EVENT.validate_json(fields[b"event"]) for _, fields in entries]
 
 
-def test_every_event_can_be_read_back(
-    connection: redis.Redis, submission: Submission
-) -> None:
+def test_every_event_can_be_read_back(connection: redis.Redis, submission: Submission) -> None:
     publisher = Publisher(connection, submission, "host")
     publisher.stage("building", "compiling")
     publisher.built(b"plan", "0" * 64)
@@ -30,9 +28,7 @@ def test_every_event_can_be_read_back(
     assert connection.ttl(bundle_key("s1", 1)) > 3600
 
 
-def test_one_worker_holds_an_attempt(
-    connection: redis.Redis, submission: Submission
-) -> None:
+def test_one_worker_holds_an_attempt(connection: redis.Redis, submission: Submission) -> None:
     with lease(connection, submission) as first, lease(connection, submission) as second:
         assert (first, second) == (True, False)
         assert 0 < connection.ttl(lease_key("s1", 1)) <= LEASE_SECONDS
