@@ -119,8 +119,10 @@ def _build(attempt: Attempt) -> Report | None:
         return reports.failed(
             submission, built.failure, log=built.log, durations=durations, **attempt.facts
         )
+    packed = built.bundle.pack()
+    attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
     if submission.measured:
-        _pass_on(attempt, built.bundle)
+        _queue_measuring(attempt)
         return None
     attempt.publisher.stage("building", "checking on the CPU interpreter")
     checked = check(
@@ -143,11 +145,9 @@ def _build(attempt: Attempt) -> Report | None:
     )
 
 
-def _pass_on(attempt: Attempt, bundle: Bundle) -> None:
-    """Leave the plan in Redis and queue the measuring; both may be done twice."""
+def _queue_measuring(attempt: Attempt) -> None:
+    """Hand the plan in Redis to a measurer; may be called twice for one attempt."""
     submission = attempt.submission
-    packed = bundle.pack()
-    attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
     queue = Queue(
         f"measure:{submission.device.value}",
         connection=attempt.settings.connect(),
