@@ -65,8 +65,37 @@ def test_an_honest_matmul_passes(dtype: DType, kind: Distribution, depth: int, b
     assert found.mismatch is None, found.reason
 
 
+@pytest.mark.parametrize("kind", [k for k in Distribution if k is not Distribution.OFFSET])
+def test_a_long_sum_in_one_accumulator_passes(kind: Distribution) -> None:
+    depth = 32768
+    a, b = values((64, depth), DType.FLOAT16, 1, kind), values((depth, 64), DType.FLOAT16, 2, kind)
+    found = judge(MATMUL, [a, b], truncating_matmul(a, b))
+    assert found.mismatch is None, found.reason
+
+
+def truncating_matmul(a: Tensor, b: Tensor) -> Tensor:
+    """As a tensor core sums: 16 terms at a time, the running sum cut off instead of rounded."""
+    total = torch.zeros(a.shape[0], b.shape[1])
+    for start in range(0, a.shape[1], 16):
+        exact = total.double() + a[:, start : start + 16].double() @ b[start : start + 16].double()
+        total = exact.float()
+        total = torch.where(
+            total.double().abs() > exact.abs(), total.nextafter(torch.zeros(())), total
+        )
+    return total.to(a.dtype)
+
+
+@pytest.mark.parametrize("kind", [Distribution.NORMAL, Distribution.OUTLIERS])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_sum_that_loses_a_block_is_caught(kind: Distribution, seed: int) -> None:
+    a = values((64, 32768), DType.FLOAT16, 2 * seed, kind)
+    b = values((32768, 64), DType.FLOAT16, 2 * seed + 1, kind)
+    short = a[:, :-64].float() @ b[:-64].float()
+    assert judge(MATMUL, [a, b], short.to(a.dtype)).mismatch is not None
+
+
 @pytest.mark.parametrize("dtype", HALVES)
-@pytest.mark.parametrize("depth", [64, 512, 2048])
+@pytest.mark.parametrize("depth", [64, 512, 2048, 8192])
 def test_a_matmul_that_drops_one_term_is_caught(dtype: DType, depth: int) -> None:
     a, b = values((64, depth), dtype, 1), values((depth, 64), dtype, 2)
     short = (a[:, :-1].float() @ b[:-1].float()).to(a.dtype)
@@ -104,17 +133,18 @@ def _exp(z: Tensor) -> Tensor:
     return torch.exp2(z * math.log2(math.e))
 
 
-def softmax_in_blocks(x: Tensor, block: int) -> Tensor:
+def softmax_in_blocks(x: Tensor, block: int, scaled_first: bool = False) -> Tensor:
     """Online softmax over blocks of columns in float32, with exp2, as kernels do it."""
-    z = x.float()
+    z = x.float() * math.log2(math.e) if scaled_first else x.float()
+    power = torch.exp2 if scaled_first else _exp
     top = torch.full((x.shape[0], 1), -math.inf)
     total = torch.zeros(x.shape[0], 1)
     for start in range(0, x.shape[1], block):
         part = z[:, start : start + block]
         new = torch.maximum(top, part.amax(1, keepdim=True))
-        total = total * _exp(top - new) + _exp(part - new).sum(1, keepdim=True)
+        total = total * power(top - new) + power(part - new).sum(1, keepdim=True)
         top = new
-    return (_exp(z - top) * (1 / total)).to(x.dtype)
+    return (power(z - top) * (1 / total)).to(x.dtype)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -124,6 +154,25 @@ def test_an_honest_softmax_passes(dtype: DType, kind: Distribution, columns: int
     x = values((9, columns), dtype, 3, kind)
     found = judge(SOFTMAX, [x], softmax_in_blocks(x, 512))
     assert found.mismatch is None, found.reason
+
+
+@pytest.mark.parametrize("scaled_first", [False, True])
+@pytest.mark.parametrize("kind", list(Distribution))
+@pytest.mark.parametrize(("columns", "block"), [(2048, 16), (2048, 64), (50257, 64)])
+def test_an_honest_softmax_in_narrow_blocks_passes(
+    columns: int, block: int, kind: Distribution, scaled_first: bool
+) -> None:
+    x = values((8, columns), DType.FLOAT32, 3, kind)
+    found = judge(SOFTMAX, [x], softmax_in_blocks(x, block, scaled_first))
+    assert found.mismatch is None, found.reason
+
+
+@pytest.mark.parametrize("columns", [2048, 8192])
+def test_a_softmax_whose_sum_lacks_one_column_is_caught(columns: int) -> None:
+    x = values((32, columns), DType.FLOAT32, 3)
+    powers = (x - x.amax(1, keepdim=True)).exp()
+    got = powers / powers[:, :-1].sum(1, keepdim=True)
+    assert judge(SOFTMAX, [x], got).mismatch is not None
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -1,7 +1,8 @@
 """The rule for "equal": a result against a reference in higher precision. See docs/correctness.md.
 
 (a) A result is finite exactly where the reference, rounded to the result's type, is.
-(b) Its relative Frobenius error is at most a multiple of torch's in the same type, or a floor.
+(b) Its relative Frobenius error is at most a multiple of torch's in the same type, or a floor, or
+    what the task's slack comes to.
 (c) Each element is within `ulps` units of |reference|, plus the task's slack.
 """
 
@@ -71,7 +72,11 @@ def compare_tensor(
     error = Error(
         output=spec.name,
         error=relative_error(result, reference),
-        allowed=max(tolerance.frobenius_ratio * baseline, _floor(spec.dtype)),
+        allowed=max(
+            tolerance.frobenius_ratio * baseline,
+            _floor(spec.dtype),
+            _slack_error(expected.slack, reference),
+        ),
         baseline=baseline,
     )
     if undefined:
@@ -102,8 +107,11 @@ def relative_error(result: Tensor, reference: Tensor) -> float:
 
     Where the reference is all zero it is ||result|| itself.
     """
-    difference = result - reference
-    finite = difference.isfinite()
+    return _relative_norm(result - reference, reference)
+
+
+def _relative_norm(difference: Tensor, reference: Tensor) -> float:
+    finite = difference.isfinite() & reference.isfinite()
     if not bool(finite.all()):
         difference = torch.where(finite, difference, 0.0)
         reference = torch.where(finite, reference, 0.0)
@@ -126,6 +134,11 @@ def _bound(dtype: DType, reference: Tensor, slack: Tensor | None, tolerance: Tol
 
 def _floor(dtype: DType) -> float:
     return _FLOOR.get(dtype, _FLOOR_UNITS * dtype.unit)
+
+
+def _slack_error(slack: Tensor | None, reference: Tensor) -> float:
+    """Relative Frobenius error of a result that uses up the slack of every element."""
+    return 0.0 if slack is None else _relative_norm(slack.to(torch.float64), reference)
 
 
 def _judge_non_finite(dtype: DType, result: Tensor, reference: Tensor, outside: Tensor) -> int:
