@@ -46,6 +46,11 @@ EXAMPLES: dict[str, Host] = {
     "aten.div_.Tensor": lambda x: x.clone().div_(x[0]),
     "aten.mul.Tensor": lambda x: 2 * x,
     "aten.mul_.Tensor": lambda x: x.clone().mul_(True),
+    "aten.mean.default": lambda x: x.mean(),
+    "aten.mean.dim": lambda x: x.half().mean(dim=1, keepdim=True, dtype=torch.float32),
+    "aten.neg_.default": lambda x: x.clone().neg_(),
+    "aten.reciprocal.default": lambda x: 3 / x,
+    "aten.rsub.Scalar": lambda x: 1 - x,
     "aten.neg.default": lambda x: -x,
     "aten.sub.Tensor": lambda x: x - 1,
     "aten.sub_.Tensor": lambda x: x.clone().sub_(x, alpha=0.5),
@@ -60,11 +65,52 @@ def test_every_known_operation_has_an_example() -> None:
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_recorded_operation_replays_to_torchs_values(name: str) -> None:
-    host = EXAMPLES[name]
+    assert name in replayed(EXAMPLES[name])
+
+
+@pytest.mark.parametrize(
+    ("host", "steps"),
+    [
+        (lambda x: x.repeat(2, 1, 2), ["copy_.default"]),
+        (lambda x: torch.tile(x, (2,)), ["copy_.default"]),
+        (lambda x: torch.roll(x, (1, -1), (0, 1)), ["cat.default"] * 2),
+        (lambda x: torch.roll(x, 5), ["cat.default"]),
+        (lambda x: set_first(x.clone()), ["clone.default", "full.default", "copy_.default"]),
+        (lambda x: torch.zeros(2, 3, out=x.new_ones(2, 3)), None),
+        (lambda x: torch.cat([x, x], out=x.new_ones(8, 3)), None),
+        (lambda x: torch.add(x, 1, out=torch.ones_like(x)), None),
+        (lambda x: x.max() - x.min(), ["amax.default", "amin.default", "sub.Tensor"]),
+        (lambda x: torch.rsub(x, x[0], alpha=1), ["sub.Tensor"]),
+    ],
+)
+def test_an_operation_in_terms_of_others_replays_to_torchs_values(
+    host: Host, steps: list[str] | None
+) -> None:
+    found = replayed(host)
+    assert steps is None or found == [f"aten.{step}" for step in steps]
+
+
+def set_first(x: Tensor) -> Tensor:
+    x[0] = 1.5
+    return x
+
+
+def test_out_must_have_the_results_shape() -> None:
+    def refused() -> str:
+        try:
+            recorded(lambda x: torch.cat([x, x], out=torch.empty_like(x)))
+        except RuntimeError as error:
+            return str(error)
+        return ""
+
+    assert forked(refused) == "out has shape (4, 3), the result has (8, 3)"
+
+
+def replayed(host: Host) -> list[str]:
+    """Names of the operations that host code records; AssertionError if they replay otherwise."""
     values = torch.arange(12, dtype=torch.float32).reshape(4, 3) - 5.25
     steps, view, sizes = forked(lambda: recorded(host))
     operations = TypeAdapter(list[TensorOp]).validate_json(steps)
-    assert name in [operation.op for operation in operations]
     expected = host(values)
     for carry_out in (replay, measured):
         buffers = [torch.full((size,), 0xAB, dtype=torch.uint8) for size in sizes]
@@ -74,6 +120,7 @@ def test_a_recorded_operation_replays_to_torchs_values(name: str) -> None:
         result = tensor(View.model_validate_json(view), buffers)
         assert result.dtype == expected.dtype
         assert torch.equal(result, expected)
+    return [operation.op for operation in operations]
 
 
 @pytest.mark.parametrize("name", sorted(FINISHING))

@@ -8,7 +8,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-from workers.build import custom_ops, operations
+from workers.build import custom_ops, decompositions, operations
 from workers.build.known import ELEMENTS
 from workers.build.recorder import Recorder
 from workers.build.tensors import (
@@ -72,14 +72,11 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return self._to_copy(func, args, kwargs)
         if name == "aten.copy_.default" and args[0].device != args[1].device:
             return self._copy_across(func, *args[:2])
-        if func.tags and _READS.intersection(func.tags):
+        if _READS.intersection(func.tags) and not _by_position(name, args):
             return self._host_result(func, name, args, kwargs)
-        if has_kernel(func, "CompositeImplicitAutograd"):
-            with self:
-                result = func.decompose(*args, **kwargs)
-            if result is not NotImplemented:
-                return result
-        return self._record(func, args, kwargs)
+        with self:
+            result = _decomposed(func, args, kwargs)
+        return self._record(func, args, kwargs) if result is NotImplemented else result
 
     def _to_copy(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         source, target = args[0], kwargs.pop("device", None)
@@ -110,6 +107,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self._recorder.upload(value) if isinstance(value, torch.Tensor) else value
 
     def _record(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        asked = str(func)
         func, args, kwargs = operations.canonical(func, args, kwargs)
         name = str(func)
         self._check_devices(name, args, kwargs)
@@ -122,7 +120,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not mutable and self._all_views(outputs, inputs):
             return result
         if not operations.permitted(name, self._finishing):
-            return self._folded(func, name, args, kwargs, outputs)
+            return self._folded(func, asked, args, kwargs, outputs)
         step = operations.operation(self._recorder, name, args, kwargs, outputs[0])
         self._recorder.emit(step)
         self._recorder.known.follow(
@@ -161,7 +159,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inputs = device_tensors((args, kwargs))
         seeded = torch.Tag.nondeterministic_seeded in func.tags
         small = sum(output.numel() for output in outputs) <= ELEMENTS
-        known = bool(inputs) and all(self._recorder.known.get(i) is not None for i in inputs)
+        known = all(self._recorder.known.get(tensor) is not None for tensor in inputs)
         if func._schema.is_mutable or seeded or not small or not known:
             raise self._refused_operation(name, seeded)
         args, kwargs = tree_map(lambda v: self._read(v, _spoken(name)), (args, kwargs))
@@ -178,6 +176,28 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             f"{_spoken(name)} is not allowed in host code: the work must be done by Triton kernels",
             _DO_IT_IN_A_KERNEL,
         )
+
+
+def _by_position(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether it is an index without masks, whose result's shape is known."""
+    if name != "aten.index.Tensor":
+        return False
+    masks = (torch.bool, torch.uint8)
+    return not any(index is not None and index.dtype in masks for index in args[1])
+
+
+def _decomposed(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if has_kernel(func, "CompositeImplicitAutograd"):
+        result = func.decompose(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
+    simpler = decompositions.TABLE.get(func)
+    if simpler is not None:
+        return simpler(*args, **kwargs)
+    functional = decompositions.functional(func)
+    if functional is not None and "out" in kwargs:
+        return decompositions.into(functional, args, kwargs)
+    return NotImplemented
 
 
 def _grows(tensor: torch.Tensor, shape: Sequence[int]) -> bool:

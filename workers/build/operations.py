@@ -19,8 +19,9 @@ from workers.facade import Refusal
 
 aten = torch.ops.aten
 _PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "requires_grad"}
-_KEPT = {"aten.sum.default", "aten.sum.dim_IntList"}
+_KEPT = {"aten.mean.default", "aten.mean.dim", "aten.sum.default", "aten.sum.dim_IntList"}
 """Operations whose dtype says how to compute, not only what to allocate."""
+_EXTREMES = {"aten.max.default": aten.amax.default, "aten.min.default": aten.amin.default}
 
 
 def permitted(name: str, finishing: bool) -> bool:
@@ -37,6 +38,10 @@ def canonical(
         return aten.arange.start_step, (0, args[0], 1), kwargs
     if name in ("aten.arange.start", "aten.arange.start_step"):
         return aten.arange.start_step, (*args, 1)[:3], kwargs
+    if name in _EXTREMES:
+        return _EXTREMES[name], args, kwargs
+    if name == "aten.rsub.Tensor":
+        return aten.sub.Tensor, (args[1], args[0]), kwargs
     if name == "aten.copy_.default":
         return func, args[:2], {}
     if name == "aten.fill_.Tensor" and args[1].device.type == "cpu":

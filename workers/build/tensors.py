@@ -28,7 +28,10 @@ def device_tensors(tree: Any) -> list[torch.Tensor]:
 
 def any_on_device(tree: Any) -> bool:
     """Whether nested arguments hold a tensor of the GPU or name the GPU."""
-    return any(is_device(value) or value == META for value in tree_flatten(tree)[0])
+    return any(
+        is_device(value) or (isinstance(value, torch.device) and value == META)
+        for value in tree_flatten(tree)[0]
+    )
 
 
 def on_backing(value: Any) -> Any:

@@ -205,6 +205,16 @@ def _neg(out: Tensor, source: Tensor) -> None:
     torch.neg(source, out=out)
 
 
+def _rsub(out: Tensor, source: Tensor, left: Number, alpha: Number = 1) -> None:
+    _same_shape(out, source.shape)
+    torch.sub(torch.tensor(left), source, alpha=alpha, out=out)
+
+
+def _reciprocal(out: Tensor, source: Tensor) -> None:
+    _same_shape(out, source.shape)
+    torch.reciprocal(source, out=out)
+
+
 def _reduced(source: Tensor, dim: Sequence[int], keepdim: bool) -> list[int]:
     axes = {axis % max(source.ndim, 1) for axis in dim} or set(range(source.ndim))
     return [
@@ -235,6 +245,17 @@ def _sum_dims(
     torch.sum(source, tuple(dim or ()), keepdim, dtype=out.dtype, out=out)
 
 
+def _mean(out: Tensor, source: Tensor) -> None:
+    _mean_dims(out, source, None)
+
+
+def _mean_dims(
+    out: Tensor, source: Tensor, dim: Sequence[int] | None, keepdim: bool = False
+) -> None:
+    _same_shape(out, _reduced(source, dim or (), keepdim))
+    torch.mean(source, tuple(dim or ()), keepdim, dtype=out.dtype, out=out)
+
+
 _OPERATIONS: dict[str, Operation] = {
     "aten.arange.start_step": _arange,
     "aten.cat.default": _cat,
@@ -262,7 +283,12 @@ _OPERATIONS: dict[str, Operation] = {
     "aten.div_.Tensor": _div,
     "aten.mul.Tensor": _mul,
     "aten.mul_.Tensor": _mul,
+    "aten.mean.default": _mean,
+    "aten.mean.dim": _mean_dims,
     "aten.neg.default": _neg,
+    "aten.neg_.default": _neg,
+    "aten.reciprocal.default": _reciprocal,
+    "aten.rsub.Scalar": _rsub,
     "aten.sub.Tensor": _sub,
     "aten.sub_.Tensor": _sub,
     "aten.sum.default": _sum,
