@@ -33,9 +33,15 @@ def describe(folder: TaskFolder, devices: tuple[DeviceName, ...]) -> TaskDetail:
 
 
 def signature(task: Task) -> str:
-    """The entry function as a line of Python, for example `solve(x[M, N]) -> y[M, N]`."""
-    inputs = ", ".join(map(_parameter, task.inputs))
-    return f"{task.entry}({inputs}) -> {', '.join(map(_parameter, task.outputs))}"
+    """The entry function as a line of Python, for example `solve(x[M, N]) -> y[M, N]`.
+
+    Where outputs are passed to be written into: `solve(x[M, N], out y[M, N])`.
+    """
+    inputs = [_parameter(parameter) for parameter in task.inputs]
+    outputs = [_parameter(parameter) for parameter in task.outputs]
+    if task.style == "out":
+        return f"{task.entry}({', '.join([*inputs, *(f'out {output}' for output in outputs)])})"
+    return f"{task.entry}({', '.join(inputs)}) -> {', '.join(outputs)}"
 
 
 def _parameter(parameter: Parameter) -> str:

@@ -187,7 +187,10 @@ class Task(Model):
     inputs: tuple[Parameter, ...] = Field(min_length=1)
     """In the order they are passed."""
     outputs: tuple[Parameter, ...] = Field(min_length=1)
-    """In the order they are returned."""
+    """In the order they are returned, or passed after the inputs."""
+    style: Literal["return", "out"] = "return"
+    """`return`: the entry function returns the outputs. `out`: it gets them as further arguments,
+    contiguous and not initialised, and writes into them; what it returns does not matter."""
     cases: tuple[Case, ...] = Field(min_length=1, max_length=limits.CASES)
     cost: Cost
     tolerance: Tolerance = Tolerance()
@@ -216,11 +219,11 @@ class Task(Model):
         raise KeyError(f"task {self.name} has no case {name!r}")
 
     def arguments(self, case: Case) -> tuple[TensorSpec | NumberSpec, ...]:
-        """What the entry function gets in a case, in order."""
+        """What the entry function gets in a case, in order, before any outputs to write into."""
         return tuple(_argument(parameter, case) for parameter in self.inputs)
 
     def results(self, case: Case) -> tuple[TensorSpec, ...]:
-        """What the entry function must return in a case, in order."""
+        """What the entry function must return, or write into, in a case, in order."""
         return tuple(_tensor(parameter, case, Layout.CONTIGUOUS) for parameter in self.outputs)
 
     def tensors(self, case: Case) -> tuple[TensorSpec, ...]:

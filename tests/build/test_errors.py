@@ -20,7 +20,11 @@ from tests.build.builds import AFTER_COPY, COPY, COPYING, answer, failed, submis
         ("def solve(x):\n    y = 1\n    return y.shape", "AttributeError: 'int' object has no", 3),
         ("def solve(x, y): return x", "TypeError: solve() missing 1 required positional", None),
         ("def solve(x): return 1", "case case_0: result y is a int, not a tensor", None),
-        ("def solve(x): return x, x", "case case_0: solve returned 2 values, the task asks", None),
+        (
+            "def solve(x): return x, x",
+            "case case_0: the entry function returned 2 values, the",
+            None,
+        ),
         ("def solve(x): return x[:5]", "case case_0: result y has shape (5,) and type", None),
         ("def solve(x): return x.double()", "case case_0: result y has shape (100,)", None),
         ("import torch\ndef solve(x): return torch.ones(100)", "result y is a CPU tensor", None),

@@ -52,6 +52,26 @@ def test_results_need_not_be_contiguous(interpreter: Interpreter) -> None:
     assert torch.equal(result, VALUES)
 
 
+def test_results_may_be_written_into_tensors_that_are_passed(interpreter: Interpreter) -> None:
+    task = vectors(10).model_copy(update={"style": "out"})
+    source = HEAD + "def solve(a, y):\n    double[(1,)](a, y, 9, BLOCK=16)\n"
+    answer, (result,) = interpreter.run(source, task, [VALUES])
+    assert answer.failure is None
+    assert torch.equal(result[:9], VALUES[:9] * 2)
+    assert result[9].isnan()
+
+
+def test_an_autograd_function_is_applied(interpreter: Interpreter) -> None:
+    source = HEAD + (
+        "class solve(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
+        "        y = torch.empty_like(a)\n        double[(1,)](a, y, 10, BLOCK=16)\n"
+        "        return y\n"
+    )
+    answer, (result,) = interpreter.run(source, vectors(10), [VALUES])
+    assert answer.failure is None
+    assert torch.equal(result, VALUES * 2)
+
+
 @pytest.mark.parametrize(
     ("body", "verdict", "line", "reason"),
     [

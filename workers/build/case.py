@@ -11,6 +11,7 @@ from workers.build.failures import BuildFailed
 from workers.build.memory import dtype_of
 from workers.build.recorder import Recorder
 from workers.build.tensors import META, on_device
+from workers.facade.entry import callable_of
 
 Call = Callable[[Callable[[], Any]], Any]
 """Calls submitted code."""
@@ -26,9 +27,9 @@ def entry_of(module: ModuleType, name: str) -> Callable[..., Any]:
             f"the submission does not define {name}",
             f"define a function {name} with the arguments of the statement",
         )
-    if not callable(entry):
+    function = callable_of(entry)
+    if function is None:
         raise BuildFailed("build_error", f"{name} is no function", f"write def {name}(...)")
-    function: Callable[..., Any] = entry
     return function
 
 
@@ -37,6 +38,10 @@ def trace(
 ) -> tuple[View, ...]:
     """Call the entry function; where its results lie."""
     arguments = [_argument(spec, recorder) for spec in task.arguments(case)]
+    if task.style == "out":
+        outputs = [_tensor(spec, recorder) for spec in task.results(case)]
+        call(lambda: entry(*arguments, *outputs))
+        return tuple(map(recorder.memory.view, outputs))
     # What it returns may be any object: it is looked at where its methods may raise.
     views: tuple[View, ...] = call(lambda: _results(task, case, entry(*arguments), recorder))
     return views
@@ -48,7 +53,7 @@ def _results(task: Task, case: Case, returned: Any, recorder: Recorder) -> tuple
     if len(results) != len(specs):
         raise BuildFailed(
             "build_error",
-            f"case {case.name}: {task.entry} returned {len(results)} values, "
+            f"case {case.name}: the entry function returned {len(results)} values, "
             f"the task asks for {len(specs)}",
             f"return {', '.join(spec.name for spec in specs)}",
         )
@@ -60,11 +65,17 @@ def _results(task: Task, case: Case, returned: Any, recorder: Recorder) -> tuple
 def _argument(spec: TensorSpec | NumberSpec, recorder: Recorder) -> Any:
     if isinstance(spec, NumberSpec):
         return spec.value
+    tensor = _tensor(spec, recorder)
+    allocation = recorder.memory.of(tensor)
+    allocation.role, allocation.name = "input", spec.name
+    return tensor
+
+
+def _tensor(spec: TensorSpec, recorder: Recorder) -> torch.Tensor:
     storage = torch.empty(spec.nbytes, dtype=torch.uint8, device=META).untyped_storage()
     tensor = torch.empty(0, dtype=getattr(torch, spec.dtype.value), device=META)
     tensor.set_(storage, spec.offset, spec.shape, spec.strides)
-    allocation = recorder.memory.of(tensor)
-    allocation.role, allocation.name = "input", spec.name
+    recorder.memory.of(tensor)  # its index among the buffers is that of its place in the signature
     return tensor
 
 

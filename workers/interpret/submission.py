@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workers.facade.entry import callable_of
 from workers.interpret.faults import NoEntry
 
 NAME = "submission"
@@ -27,7 +28,7 @@ def load(path: str, entry: str) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = module
     spec.loader.exec_module(module)
-    function = getattr(module, entry, None)
-    if not callable(function):
+    function = callable_of(getattr(module, entry, None))
+    if function is None:
         raise NoEntry(f"the source defines no function {entry!r}")
-    return function  # type: ignore[no-any-return]  # whatever is callable
+    return function

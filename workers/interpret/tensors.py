@@ -40,6 +40,15 @@ def arguments(task: Task, case: Case, blobs: Iterator[bytes]) -> Arguments:
     return Arguments(tuple(values), tuple(buffers))
 
 
+def outputs(task: Task, case: Case) -> tuple[torch.Tensor, ...]:
+    """Tensors for the entry function to write into, where the task passes them; NaN so far."""
+    if task.style == "return":
+        return ()
+    return tuple(
+        torch.empty(spec.shape, dtype=torch_dtype(spec.dtype)) for spec in task.results(case)
+    )
+
+
 def results(returned: Any, specs: Sequence[TensorSpec]) -> Iterator[bytes]:
     """The contiguous bytes of each result; WrongResult unless they are what the task asks for."""
     found = returned if isinstance(returned, tuple | list) else (returned,)
