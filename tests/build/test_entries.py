@@ -1,4 +1,4 @@
-"""What a submission may be entered by: functions, autograd functions, outputs passed or returned."""
+"""What a submission may be entered by, and where its outputs go."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
 """Cases traced in processes of their own, which answer with files in the scratch."""
 
-import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from kernels.contract.wire import Failure
 from workers.build import assembly, case
 from workers.build.failures import BuildFailed, of_exception
 from workers.build.kernels import write_whole
-from workers.build.schedule import ANSWERED, FAILED, ended, flush
+from workers.build.schedule import ANSWERED, FAILED, ended, flush, silence
 from workers.build.session import Session
 from workers.build.source import SubmissionRaised
 
@@ -64,12 +63,21 @@ class Prepared:
     def work(self, number: int, helper: bool) -> int:
         """Trace a case in this process, a child; its exit status."""
         if helper:
-            _silence()
+            silence()
+        else:
+            self._session.candidates.explore(number)
         answer = self._answered(number)
         flush()
         if not helper:
-            write_whole(self._path(number), answer.model_dump_json().encode())
+            self._write(number, answer)
         return ANSWERED if answer.plan is not None else FAILED
+
+    def _write(self, number: int, answer: Answer) -> None:
+        candidates = self._session.candidates
+        if candidates.answer is None:
+            write_whole(self._path(number), answer.model_dump_json().encode())
+        elif answer.plan is not None:
+            write_whole(candidates.answer, answer.plan.model_dump_json().encode())
 
     def plans(self) -> list[CasePlan]:
         """The plans of all cases; BuildFailed for the first failure, BuildFault for one of ours."""
@@ -102,7 +110,8 @@ class Prepared:
         session, task = self._session, self._session.request.task
         chosen = task.cases[number]
         outputs = case.trace(task, chosen, self._entry, self._call, session.recorder)
-        return assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
+        plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
+        return session.candidates.merged(plan)
 
     def _call(self, function: Callable[[], Any]) -> Any:
         with self._session.facade:
@@ -110,9 +119,3 @@ class Prepared:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number}.json"
-
-
-def _silence() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)

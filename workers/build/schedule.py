@@ -146,6 +146,13 @@ def flush() -> None:
             stream.flush()
 
 
+def silence() -> None:
+    """Send what this process prints nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
 def ended(how: str) -> tuple[str, str]:
     """Reason and remedy for host code that left without an answer."""
     return f"the host function ended its process ({how})", "return the result instead"

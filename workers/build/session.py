@@ -10,6 +10,7 @@ from triton.runtime import driver
 from kernels.contract import DEVICES
 from kernels.contract.wire import BuildRequest
 from workers.build import ptxas
+from workers.build.candidates import Candidates
 from workers.build.claims import Claims
 from workers.build.compilation import Compiler
 from workers.build.dispatch import RecordingMode
@@ -35,7 +36,10 @@ class Session:
         self.compiler = Compiler(self.claims, deadline)
         device = DEVICES[request.device]
         finishing = request.task.permissions.finishing
-        hooks = RecordingHooks(self.recorder, finishing, lambda: self.facade.function_mode())
+        self.candidates = Candidates(scratch / "candidates", self.recorder, self.compiler)
+        hooks = RecordingHooks(
+            self.recorder, self.candidates, finishing, lambda: self.facade.function_mode()
+        )
         self.facade = Facade(device, "meta", hooks)
         self._driver = RecordingDriver(device, self.recorder, self.kernels)
 
@@ -55,10 +59,12 @@ class RecordingHooks(Hooks):
     def __init__(
         self,
         recorder: Recorder,
+        candidates: Candidates,
         finishing: bool,
         function_mode: Callable[[], AbstractContextManager[Any]],
     ) -> None:
         self._recorder = recorder
+        self._candidates = candidates
         self._finishing = finishing
         self._function_mode = function_mode
 
@@ -74,10 +80,9 @@ class RecordingHooks(Hooks):
         """Becomes a note of the plan."""
         self._recorder.note(text)
 
-    def benchmark(self, call: Callable[[], object]) -> None:
-        """The timed call is run for its errors; what it records is thrown away."""
-        with self._recorder.capture():
-            call()
+    def benchmark(self, call: Callable[[], object]) -> float:
+        """The timed call is run for its errors and to know it again; its steps are dropped."""
+        return self._candidates.time(call)
 
     def begin_capture(self) -> None:
         """A captured graph is a list of steps."""

@@ -9,6 +9,7 @@ from kernels.contract import Device
 from workers.facade.hooks import Hooks
 
 MILLISECONDS = 1.0
+NOTE = "host code timed kernels with do_bench: every time it read was 1 ms"
 
 
 def install(device: Device, hooks: Hooks) -> None:
@@ -23,11 +24,13 @@ def install(device: Device, hooks: Hooks) -> None:
         return_mode: str = "mean",
         **_: Any,
     ) -> float | list[float]:
-        hooks.benchmark(fn)
-        hooks.note("host code timed kernels with do_bench: every time it read was 1 ms")
+        milliseconds = hooks.benchmark(fn)
+        if milliseconds is None:
+            hooks.note(NOTE)
+            milliseconds = MILLISECONDS
         if quantiles is not None:
-            return [MILLISECONDS] * len(quantiles)
-        return [MILLISECONDS] if return_mode == "all" else MILLISECONDS
+            return [milliseconds] * len(quantiles)
+        return [milliseconds] if return_mode == "all" else milliseconds
 
     bandwidth = device.bandwidth / 1e9
     replacements: dict[str, Any] = {

@@ -22,8 +22,9 @@ class Hooks:
     def note(self, text: str) -> None:
         """Told what a reader of the result should know."""
 
-    def benchmark(self, call: Callable[[], object]) -> None:
-        """Told that host code times a call; the facade answers with a constant."""
+    def benchmark(self, call: Callable[[], object]) -> float | None:
+        """Milliseconds that host code shall read for a call; None for a constant, and a note."""
+        return None
 
     def begin_capture(self) -> None:
         """A CUDA graph capture starts."""

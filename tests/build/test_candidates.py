@@ -1,0 +1,199 @@
+"""Host code that times kernels itself gets a choice, as if it had used an autotuner."""
+
+from kernels.contract import CasePlan, Choice, Launch, PointerArgument, TensorOp
+from tests.build.builds import AFTER_COPY, COPYING, plan_of
+
+UNTIMED = "host code timed kernels with do_bench: every time it read was 1 ms"
+TUNER = """
+from triton.testing import do_bench
+
+def launch(x, y, block):
+    copy[(triton.cdiv(100, block),)](x, y, 100, BLOCK=block)
+
+CACHE = {}
+def tuned(x, y, blocks=(32, 64, 128)):
+    if x.dtype not in CACHE:
+        times = {block: do_bench(lambda: launch(x, y, block)) for block in blocks}
+        CACHE[x.dtype] = min(times, key=times.get)
+    launch(x, y, CACHE[x.dtype])
+"""
+
+
+def choices(case: CasePlan) -> list[Choice]:
+    return [step for step in case.steps if isinstance(step, Choice)]
+
+
+def grids(choice: Choice) -> list[list[int]]:
+    """Number of programs of every launch in every alternative."""
+    return [[s.grid[0] for s in a.steps if isinstance(s, Launch)] for a in choice.alternatives]
+
+
+def test_every_timed_candidate_is_an_alternative() -> None:
+    case = plan_of(
+        TUNER + "def solve(x):\n    y = torch.empty_like(x)\n    tuned(x, y)\n    return y"
+    )
+    (choice,) = case.steps
+    assert isinstance(choice, Choice)
+    assert choice.function == "do_bench"
+    assert grids(choice) == [[4], [2], [1]]
+    line = AFTER_COPY + TUNER.split("\n").index("def tuned(x, y, blocks=(32, 64, 128)):") + 2
+    assert choice.alternatives[0].config == "the first candidate"
+    assert choice.alternatives[2].config.startswith("candidate 3, line ")
+    assert line <= AFTER_COPY + TUNER.count("\n")
+    assert case.notes == ("do_bench: 3 timed calls became a choice",)
+
+
+def test_all_launches_of_a_cached_candidate_are_one_choice() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def solve(x):
+    y, z = torch.empty_like(x), torch.zeros_like(x)
+    tuned(x, y)
+    z.copy_(y)
+    tuned(z, y)
+    return y
+"""
+    )
+    assert [step.kind for step in case.steps] == ["op", "choice"]
+    (choice,) = choices(case)
+    assert grids(choice) == [[4, 4], [2, 2], [1, 1]]
+    zeros = case.steps[0]
+    assert isinstance(zeros, TensorOp)
+    assert [view.buffer for view in choice.restore] == [zeros.outputs[0].buffer]
+
+
+def test_two_tuners_are_two_choices() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def solve(x):
+    y, z = torch.empty_like(x), torch.empty_like(x)
+    tuned(x, y)
+    CACHE.clear()
+    tuned(y, z, (16, 256))
+    return z
+"""
+    )
+    first, second = case.steps
+    assert isinstance(first, Choice)
+    assert isinstance(second, Choice)
+    assert grids(first) == [[4], [2], [1]]
+    assert grids(second) == [[7], [1]]
+    assert first.id != second.id
+
+
+def test_candidates_may_need_memory_of_their_own() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def split(x, y, parts):
+    partial = torch.empty(parts, 100, device="cuda")
+    for part in range(parts):
+        launch(x, partial[part], 64)
+    launch(partial[0], y, 64)
+
+def solve(x):
+    y = torch.empty_like(x)
+    best = max((1, 2, 3), key=lambda n: 1 / do_bench(lambda: split(x, y, n), quantiles=[0.5])[0])
+    split(x, y, best)
+    return y
+"""
+    )
+    (choice,) = choices(case)
+    assert [len(alternative.steps) for alternative in choice.alternatives] == [1, 2, 3]
+    last = choice.alternatives[2].steps[2]
+    assert isinstance(last, Launch)
+    target = last.arguments[1]
+    assert isinstance(target, PointerArgument)
+    assert (target.buffer, target.offset) == (5, 800)
+    assert case.buffers[5].nbytes == 1200
+
+
+def test_a_subclassed_autotuner_with_its_own_loop() -> None:
+    case = plan_of("""
+from triton.runtime.autotuner import Autotuner
+
+class Tuner(Autotuner):
+    def run(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        times = {c: self._bench(*args, config=c, **kwargs) for c in self.configs}
+        best = min(times, key=times.get)
+        return self.fn.run(*args, **kwargs, **best.all_kwargs())
+
+tuned = Tuner(copy, copy.arg_names, [triton.Config({"BLOCK": b}) for b in (32, 64)], ["count"],
+              None, None)
+
+def solve(x):
+    y = torch.empty_like(x)
+    tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, y, 100)
+    return y
+""")
+    (choice,) = choices(case)
+    assert grids(choice) == [[4], [2]]
+
+
+def test_a_choice_among_kernels_that_are_tuned_takes_their_first_configuration() -> None:
+    case = plan_of("""
+@triton.autotune([triton.Config({"BLOCK": b}) for b in (32, 64)], key=["count"])
+@triton.jit
+def tuned(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < count), mask=offsets < count)
+
+def solve(x):
+    y = torch.empty_like(x)
+    ways = [lambda: tuned[lambda m: (triton.cdiv(100, m["BLOCK"]),)](x, y, 100), lambda: run(x, y)]
+    min(ways, key=triton.testing.do_bench)()
+    return y
+""")
+    (choice,) = choices(case)
+    assert grids(choice) == [[4], [2]]
+    assert all(not isinstance(s, TensorOp) for a in choice.alternatives for s in a.steps)
+
+
+def test_timing_that_decides_nothing_is_noted_and_leaves_no_steps() -> None:
+    case = plan_of("""
+def solve(x):
+    y = torch.empty_like(x)
+    triton.testing.do_bench(lambda: run(x, y))
+    return run(x, y)
+""")
+    assert [step.kind for step in case.steps] == ["launch"]
+    assert case.notes == (UNTIMED,)
+
+
+def test_a_candidate_that_fails_is_left_out() -> None:
+    case = plan_of("""
+def launch(x, y, block):
+    copy[(triton.cdiv(100, block),)](x, y, 100, BLOCK=block)
+
+def solve(x):
+    y = torch.empty_like(x)
+    best = min((32, 64, 128), key=lambda b: triton.testing.do_bench(lambda: launch(x, y, b)))
+    assert best != 64
+    launch(x, y, best)
+    print("once")
+    return y
+""")
+    (choice,) = choices(case)
+    assert grids(choice) == [[4], [1]]
+
+
+def test_other_results_are_no_alternative() -> None:
+    case = plan_of(
+        """
+def solve(x):
+    y, z = torch.empty_like(x), torch.empty_like(x)
+    best = min((y, z), key=lambda t: triton.testing.do_bench(lambda: run(x, t)))
+    return run(x, best)
+""",
+        COPYING,
+    )
+    assert [step.kind for step in case.steps] == ["launch"]
+    assert case.notes == (UNTIMED,)
+
+
+def test_equal_submissions_with_candidates_give_equal_plans() -> None:
+    body = TUNER + "def solve(x):\n    y = torch.empty_like(x)\n    tuned(x, y)\n    return y"
+    assert plan_of(body) == plan_of(body)

@@ -1,0 +1,189 @@
+"""Plans that differ only in which timed candidate host code took, made one plan with choices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from kernels.contract import (
+    Alternative,
+    Buffer,
+    CasePlan,
+    Choice,
+    DType,
+    Launch,
+    PointerArgument,
+    TensorMapArgument,
+    TensorOp,
+    View,
+)
+from kernels.contract.steps import Action
+
+FUNCTION = "do_bench"
+"""What choices between timed candidates are called in reports."""
+FIRST = "the first candidate"
+Steps = tuple[Launch | TensorOp | Choice, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """The plan that host code makes if one of its timed calls is the fastest."""
+
+    label: str
+    """Which call, for a person."""
+    plan: CasePlan
+
+
+@dataclass
+class _Region:
+    """Steps of the base plan that other plans have otherwise."""
+
+    start: int
+    stop: int
+    others: list[tuple[str, int, int, Steps]]
+    """Label, and what stands in place of which of the base's steps."""
+
+
+def merge(base: CasePlan, worlds: Sequence[World]) -> CasePlan:
+    """The base plan, with a choice wherever the other plans differ; plans that do not fit are
+    left out."""
+    merged = base
+    fitting = []
+    for world in worlds:
+        buffers = _buffers(merged.buffers, world.plan.buffers)
+        if buffers is None or world.plan.outputs != base.outputs:
+            continue
+        merged = merged.model_copy(update={"buffers": buffers})
+        fitting.append(world)
+    regions = _regions(base.steps, fitting)
+    unchanged = {index for plan in (base, *(w.plan for w in fitting)) for index in plan.unchanged}
+    try:
+        return CasePlan(
+            **{
+                **dict(merged),
+                "steps": _chosen(base, regions, merged.buffers),
+                "unchanged": tuple(sorted(unchanged)),
+            }
+        )
+    except ValidationError:  # for example, too many steps in all
+        return base
+
+
+def _buffers(one: Sequence[Buffer], other: Sequence[Buffer]) -> tuple[Buffer, ...] | None:
+    """Buffers that serve both plans; None if there are none."""
+    unused = Buffer(nbytes=0, role="temporary")
+    length = max(len(one), len(other))
+    pairs = (
+        (*one, *[unused] * (length - len(one))),
+        (*other, *[unused] * (length - len(other))),
+    )
+    found = [_buffer(a, b, unused) for a, b in zip(*pairs, strict=True)]
+    return None if None in found else tuple(buffer for buffer in found if buffer is not None)
+
+
+def _buffer(one: Buffer, other: Buffer, unused: Buffer) -> Buffer | None:
+    if other in (one, unused):
+        return one
+    if one == unused:
+        return other
+    if one.role != other.role or one.role not in ("temporary", "output"):
+        return None
+    return one if one.nbytes >= other.nbytes else other
+
+
+def _regions(base: Steps, worlds: Sequence[World]) -> list[_Region]:
+    """Where plans differ from the base; those that overlap are one."""
+    differences = [
+        (*_difference(base, w.plan.steps), w.label) for w in worlds if w.plan.steps != base
+    ]
+    regions: list[_Region] = []
+    for start, stop, steps, label in sorted(differences, key=lambda d: d[:2]):
+        last = regions[-1] if regions else None
+        if last is None or start >= last.stop:
+            last = _Region(start, stop, [])
+            regions.append(last)
+        last.stop = max(last.stop, stop)
+        last.others.append((label, start, stop, steps))
+    return regions
+
+
+def _difference(base: Steps, steps: Steps) -> tuple[int, int, Steps]:
+    """Where the base differs, and what stands there instead; neither is empty."""
+    start = _equal(base, steps)
+    end = _equal(base[start:][::-1], steps[start:][::-1])
+    if start + end in (len(base), len(steps)):
+        start, end = (start - 1, end) if start else (start, end - 1)
+    return start, len(base) - end, steps[start : len(steps) - end]
+
+
+def _equal(one: Steps, other: Steps) -> int:
+    """How many steps from the start are equal."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _chosen(base: CasePlan, regions: Sequence[_Region], buffers: Sequence[Buffer]) -> Steps:
+    steps: list[Launch | TensorOp | Choice] = []
+    position = 0
+    free = 1 + max((step.id for step in base.steps if isinstance(step, Choice)), default=-1)
+    for number, region in enumerate(regions):
+        steps += base.steps[position : region.start]
+        alternatives = _alternatives(base.steps, region)
+        steps.append(
+            Choice(
+                id=free + number,
+                function=FUNCTION,
+                alternatives=alternatives,
+                restore=_state(base.steps[: region.start], alternatives, buffers),
+                line=_line(alternatives),
+            )
+        )
+        position = region.stop
+    return (*steps, *base.steps[position:])
+
+
+def _alternatives(base: Steps, region: _Region) -> tuple[Alternative, ...]:
+    found = [Alternative(config=FIRST, steps=_actions(base[region.start : region.stop]))]
+    for label, start, stop, steps in region.others:
+        whole = _actions((*base[region.start : start], *steps, *base[stop : region.stop]))
+        if all(whole != alternative.steps for alternative in found):
+            found.append(Alternative(config=label, steps=whole))
+    return tuple(found)
+
+
+def _actions(steps: Steps) -> tuple[Action, ...]:
+    """The steps without choices, which cannot stand in a choice: their first alternatives."""
+    actions: list[Action] = []
+    for step in steps:
+        actions += step.alternatives[0].steps if isinstance(step, Choice) else [step]
+    return tuple(actions)
+
+
+def _state(
+    before: Steps, alternatives: Sequence[Alternative], buffers: Sequence[Buffer]
+) -> tuple[View, ...]:
+    """What every trial must find as the steps before it left it: zeroed locks, for example."""
+    made = {index for action in _actions(before) for index in _touched(action)}
+    used = {i for each in alternatives for action in each.steps for i in _touched(action)}
+    return tuple(
+        View(
+            buffer=index,
+            offset=0,
+            shape=(buffers[index].nbytes,),
+            strides=(1,),
+            dtype=DType.UINT8,
+        )
+        for index in sorted(made & used)
+        if buffers[index].role in ("temporary", "output")
+    )
+
+
+def _touched(action: Action) -> set[int]:
+    if isinstance(action, TensorOp):
+        return {view.buffer for view in action.views()}
+    pointers = (a for a in action.arguments if isinstance(a, PointerArgument | TensorMapArgument))
+    return {pointer.buffer for pointer in pointers if pointer.buffer is not None}
+
+
+def _line(alternatives: Sequence[Alternative]) -> int | None:
+    return next((a.line for each in alternatives for a in each.steps if a.line is not None), None)
