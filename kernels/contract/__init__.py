@@ -1,6 +1,7 @@
 """The vocabulary: tasks, plans, verdicts and reports as immutable values. Imports only pydantic."""
 
 from kernels.contract.bundle import Bundle, PlanRefused
+from kernels.contract.compiler import InstructionMix, Occupancy, occupancy
 from kernels.contract.device import DEVICES, Device, DeviceName
 from kernels.contract.dtype import DType
 from kernels.contract.event import (
@@ -83,6 +84,7 @@ __all__ = [
     "Error",
     "Event",
     "FloatArgument",
+    "InstructionMix",
     "IntegerArgument",
     "Kernel",
     "KernelReport",
@@ -90,6 +92,7 @@ __all__ = [
     "Layout",
     "Mismatch",
     "NumberSpec",
+    "Occupancy",
     "Parameter",
     "Permissions",
     "Plan",
@@ -119,6 +122,7 @@ __all__ = [
     "check_source",
     "job_id",
     "lease_key",
+    "occupancy",
     "strongest",
     "worker_key",
 ]

@@ -1,13 +1,14 @@
 """A plan with its blobs as one value: how plans travel from the jail to the measurer."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import ValidationError
 
 from kernels.contract import frame, limits
 from kernels.contract._model import Model, Sha256
-from kernels.contract.plan import Plan
+from kernels.contract.plan import Plan, TextKind
 
 
 class PlanRefused(ValueError):
@@ -30,6 +31,17 @@ class Bundle(Model):
         order = tuple(sorted(self.blobs))
         header = _Header(plan=self.plan, blobs=order)
         return frame.pack(header.model_dump_json(), [self.blobs[sha] for sha in order])
+
+    def with_texts(self, kind: TextKind, texts: Mapping[str, bytes]) -> Self:
+        """This bundle with one more compressed text for some kernels, by digest of the cubin."""
+        kernels, blobs = dict(self.plan.kernels), dict(self.blobs)
+        for sha, text in texts.items():
+            digest = hashlib.sha256(text).hexdigest()
+            blobs[digest] = text
+            named = {**kernels[sha].texts, kind: digest}
+            kernels[sha] = kernels[sha].model_copy(update={"texts": named})
+        plan = self.plan.model_copy(update={"kernels": kernels})
+        return type(self)(plan=plan, blobs={sha: blobs[sha] for sha in plan.blobs()})
 
     @classmethod
     def unpack(cls, data: bytes) -> Self:

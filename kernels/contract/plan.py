@@ -1,5 +1,7 @@
 """The launch plan: what a submission would do on the GPU, as data that can be checked."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
@@ -10,6 +12,8 @@ from kernels.contract._model import Count, Identifier, Model, Name, Sha256, Shor
 from kernels.contract.device import DeviceName
 from kernels.contract.steps import Action, Choice, Launch, PointerArgument, Step, TensorMapArgument
 from kernels.contract.view import View
+
+TextKind = Literal["ttir", "ttgir", "llir", "ptx", "sass"]
 
 
 class Target(Model):
@@ -59,7 +63,9 @@ class Kernel(Model):
     dependent: bool = False
     """Programmatic dependent launch."""
     resources: Resources
-    texts: dict[Literal["ttir", "ttgir", "llir", "ptx", "sass"], Sha256] = {}
+    options: dict[Identifier, bool | int | ShortText] = Field({}, max_length=32)
+    """Compile options that are not Triton's defaults: with the TTIR, all it takes to rebuild it."""
+    texts: dict[TextKind, Sha256] = {}
     """Blobs of the texts a person may read, zlib-compressed."""
 
 
@@ -201,6 +207,15 @@ class Plan(Model):
             if case.case == name:
                 return case
         raise KeyError(f"the plan has no case {name!r}")
+
+    @property
+    def digest(self) -> str:
+        """Stable name of what the plan does: SHA-256 of its JSON without the texts for people."""
+        data = self.model_dump(mode="json")
+        for kernel in data["kernels"].values():
+            del kernel["texts"]
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def blobs(self) -> set[str]:
         """Digests of all blobs the plan names."""

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from kernels.contract import limits
 from kernels.contract._model import Count, Identifier, LongText, Model, Name, ShortText
+from kernels.contract.compiler import InstructionMix, Occupancy
 from kernels.contract.device import DeviceName
 from kernels.contract.plan import Resources
 from kernels.contract.submission import SubmissionId
@@ -64,7 +65,8 @@ class Timing(Model):
     """How long one benchmark case takes."""
 
     microseconds: float = Field(gt=0)
-    """Latency: median of log-ratios to the anchor, times the anchor's median."""
+    """Latency: median of log-ratios to the anchor, times the anchor's published time on the device,
+    or its median in these rounds where none is published."""
     low: float = Field(gt=0)
     """95 % bootstrap interval of `microseconds`."""
     high: float = Field(gt=0)
@@ -86,6 +88,15 @@ class Timing(Model):
     power_watts: float | None = Field(None, ge=0)
     throttled: tuple[ShortText, ...] = ()
     """Reasons the driver gave for lower clocks, if any."""
+    anchor: ShortText | None = None
+    """The fixed work that took turns with it."""
+    anchor_microseconds: float | None = Field(None, gt=0)
+    """Its median in the same rounds; `microseconds` is as if it had taken its published time."""
+    ceiling: float | None = Field(None, gt=0)
+    """Bytes/s or FLOP/s that the anchor reached: what this device does in practice."""
+    second_microseconds: float | None = Field(None, gt=0)
+    """The same latency, not corrected by the anchor, by a clock that shares nothing with the
+    first."""
 
     @property
     def speedup(self) -> float | None:
@@ -143,6 +154,11 @@ class KernelReport(Model):
     stages: int
     ctas: int
     resources: Resources
+    occupancy: Occupancy | None = None
+    mix: InstructionMix | None = None
+    """None where the kernel was not rebuilt."""
+    advice: tuple[ShortText, ...] = Field((), max_length=8)
+    """One sentence each, only where it is sure."""
 
 
 class Environment(Model):
@@ -187,6 +203,10 @@ class Report(Model):
     kernels: tuple[KernelReport, ...] = Field((), max_length=limits.KERNELS)
     score: float | None = Field(None, gt=0)
     """Geometric mean of the benchmark cases' microseconds; less is better."""
+    rebuilt: Literal["identical", "different", "not rebuilt"] | None = None
+    """Whether a process without submitted code made the same cubins; None if none was built."""
+    plan_cached: bool = False
+    """Whether the plan was taken from the plan cache instead of being built."""
     environment: Environment | None = None
     durations: Durations = Durations()
     log: str = Field("", max_length=2 * limits.LOG_BYTES)
@@ -200,6 +220,8 @@ class Report(Model):
             raise ValueError("a report that did not pass, and only such, gives a reason")
         if (self.score is not None) != (verdict in _MEASURED):
             raise ValueError("measured reports, and only those, have a score")
+        if verdict.passed and self.rebuilt in ("different", "not rebuilt"):
+            raise ValueError("a report passes only if its kernels were rebuilt, and identical")
         if verdict.passed and not self.cases:
             raise ValueError("a report that passed must say which cases")
         if self.cases and verdict is not Verdict.JUDGE_ERROR:

@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError
 
 from kernels.contract import frame, limits
-from kernels.contract._model import Identifier, Model, Name, ShortText
+from kernels.contract._model import Identifier, Model, Name, Sha256, ShortText
 from kernels.contract.bundle import first_problem
+from kernels.contract.compiler import InstructionMix
 from kernels.contract.device import DeviceName
 from kernels.contract.report import CaseResult, Diagnostic, Environment
 from kernels.contract.task import Distribution, Task
@@ -52,7 +53,7 @@ class Failure(Model):
         "memory_violation",
         "wrong_answer",
     ]
-    reason: ShortText
+    reason: ShortText = Field(min_length=1)
     """One sentence."""
     diagnostics: tuple[Diagnostic, ...] = Field((), max_length=16)
 
@@ -60,6 +61,7 @@ class Failure(Model):
 class BuildRequest(Message):
     """To `build`: make the launch plan of a submission."""
 
+    kind: Literal["build"] = "build"
     source: str
     entry: Identifier
     task: Task
@@ -72,6 +74,41 @@ class BuildAnswer(Message):
     """From `build`: a failure, or blob 0 is the packed Bundle."""
 
     failure: Failure | None = None
+
+
+class RebuildKernel(Model):
+    """What a kernel is compiled from again."""
+
+    kind: Literal["ttir", "ttgir"]
+    """Which text; Gluon kernels begin as TTGIR."""
+    options: dict[Identifier, bool | int | ShortText] = Field({}, max_length=32)
+
+
+class RebuildRequest(Message):
+    """To `build`: compile kernels again, with no submitted code. Blobs: the texts, compressed."""
+
+    kind: Literal["rebuild"] = "rebuild"
+    kernels: tuple[RebuildKernel, ...] = Field(max_length=limits.KERNELS)
+    seconds: float = Field(gt=0, le=600)
+    """Budget; kernels that it does not reach are left out."""
+
+
+class Rebuilt(Model):
+    """A kernel that was compiled again."""
+
+    cubin: Sha256
+    """Digest of what came of it."""
+    mix: InstructionMix | None = None
+    """None where it could not be disassembled."""
+    specialization_ignored: bool = False
+    """Whether it asked for warp specialisation and did not get it."""
+
+
+class RebuildAnswer(Message):
+    """From `build`; blobs: the compressed SASS of each kernel that has a mix, in order."""
+
+    kernels: tuple[Rebuilt | None, ...] = Field(max_length=limits.KERNELS)
+    """In the order asked; None for a kernel that did not compile in time."""
 
 
 class Run(Model):

@@ -91,6 +91,7 @@ class KernelTable:
             global_scratch_align=max(metadata.global_scratch_align, 1),
             cooperative=bool(getattr(metadata, "launch_cooperative_grid", False)),
             dependent=bool(getattr(metadata, "launch_pdl", False)),
+            options=ptxas.options(metadata),
             resources=Resources(
                 registers=found.registers,
                 stack_bytes=found.stack_bytes,

@@ -4,16 +4,21 @@ import os
 import tempfile
 import time
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from kernels.contract import Bundle, CasePlan, Plan, Target, limits
-from kernels.contract.wire import BuildAnswer, BuildRequest
-from workers.build import answer, versions
+from kernels.contract import Bundle, CasePlan, Plan, Target, frame, limits
+from kernels.contract.bundle import first_problem
+from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, RebuildRequest
+from workers.build import answer, rebuild, versions
 from workers.build.failures import BuildFailed, problem
 from workers.build.schedule import Schedule
 from workers.build.session import Session
 
+_REQUEST: TypeAdapter[BuildRequest | RebuildRequest] = TypeAdapter(
+    Annotated[BuildRequest | RebuildRequest, Field(discriminator="kind")]
+)
 _OPTIONAL_SHARE = 0.6
 """Of the time, after which no further autotune configurations are compiled."""
 _LEAST_KERNEL_SECONDS = 10.0
@@ -22,11 +27,24 @@ MOST_PROCESSORS = 8
 
 
 def run(request: bytes) -> bytes:
-    """BuildRequest to BuildAnswer; blob 0 is the packed Bundle if there is no failure."""
+    """Answer a BuildRequest or a RebuildRequest; AnswerRefused for others."""
     started = time.monotonic()
-    message, _ = BuildRequest.unpack(request)
     # The fork server's own choice was made before this process had its scratch.
     tempfile.tempdir = None
+    try:
+        header, blobs = frame.unpack(request)
+        message = _REQUEST.validate_json(header)
+    except frame.FrameRefused as error:
+        raise AnswerRefused(str(error)) from None
+    except ValidationError as error:
+        raise AnswerRefused(first_problem(error)) from None
+    if isinstance(message, RebuildRequest):
+        return rebuild.run(message, blobs, started)
+    return _built(message, started)
+
+
+def _built(message: BuildRequest, started: float) -> bytes:
+    """BuildAnswer; blob 0 is the packed Bundle if there is no failure."""
     try:
         bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started)
         return BuildAnswer().pack((_packed(bundle),))

@@ -1,39 +1,80 @@
-"""True spills, which only the assembler's log tells: kept with the kernel's metadata."""
+"""Around the assembler: portable line tables, true spills and the options that were asked for."""
 
 import contextlib
+import dataclasses
 import io
 import re
+from pathlib import Path
 from typing import Any
 
+import triton
 from triton import knobs
-from triton.backends.nvidia.compiler import CUDABackend
+from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
-_KEY = "spilled_bytes"
+_SPILLED, _ASKED = "spilled_bytes", "asked_options"
 _LINE = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_FILE = re.compile(r'^(\s*\.file\s+\d+\s+"[^"]*")[ \t]*$', re.MULTILINE)
+_PACKAGES = f"{Path(triton.__file__).parents[1]}/"
+_TEXT_CHARACTERS = 500
+
+HOST_OPTIONS = {
+    *("arch", "backend_name", "max_num_imprecise_acc_default"),
+    *("extern_libs", "ir_override"),
+}
+"""Options that the target sets, or that name files: what those brought in is not rebuilt."""
 
 
 def install() -> None:
-    """Make every compilation note its spills, in Triton's cache too."""
+    """Make every compilation note its spills and options, in Triton's cache too."""
     assemble = CUDABackend.make_cubin
 
-    def make_cubin(self: Any, source: Any, metadata: dict[str, Any], *rest: Any) -> Any:
+    def make_cubin(
+        self: Any, source: str, metadata: dict[str, Any], options: Any, *rest: Any
+    ) -> Any:
         log = io.StringIO()
         wanted = knobs.nvidia.dump_ptxas_log
         knobs.nvidia.dump_ptxas_log = True
         try:
             # Triton prints the log, and on failure a whole PTX file that its exception repeats.
             with contextlib.redirect_stdout(log):
-                binary = assemble(self, source, metadata, *rest)
+                binary = assemble(self, portable(source), metadata, options, *rest)
         finally:
             knobs.nvidia.dump_ptxas_log = wanted
         found = _LINE.findall(log.getvalue())
-        metadata[_KEY] = [sum(int(pair[i]) for pair in found) for i in (0, 1)] if found else None
+        metadata[_SPILLED] = (
+            [sum(int(pair[i]) for pair in found) for i in (0, 1)] if found else None
+        )
+        metadata[_ASKED] = asked(options)
         return binary
 
     CUDABackend.make_cubin = make_cubin
 
 
+def portable(ptx: str) -> str:
+    """PTX whose line table names no folder, size or age of this machine's files.
+
+    Otherwise the assembler looks them up, and one kernel gets other bytes on another machine.
+    """
+    return _FILE.sub(r"\1, 1, 1", ptx.replace(f'"{_PACKAGES}', '"'))
+
+
 def spills(metadata: Any) -> tuple[int | None, int | None]:
     """Bytes of spill stores and loads of a compiled kernel; None where no log was there."""
-    found = getattr(metadata, _KEY, None)
+    found = getattr(metadata, _SPILLED, None)
     return (None, None) if found is None else (found[0], found[1])
+
+
+def options(metadata: Any) -> dict[str, bool | int | str]:
+    """Options of a compiled kernel that are not Triton's defaults."""
+    return dict(getattr(metadata, _ASKED, None) or {})
+
+
+def asked(given: CUDAOptions) -> dict[str, bool | int | str]:
+    """The plain options that differ from their defaults."""
+    found = {}
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        plain = isinstance(value, bool | int | str) and len(str(value)) <= _TEXT_CHARACTERS
+        if plain and value != field.default and field.name not in HOST_OPTIONS:
+            found[field.name] = value
+    return found
