@@ -7,10 +7,14 @@ from kernels.contract import Bundle, PlanRefused, Submission, Task, cubin, limit
 from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
 from workers.answers import failure_of, garbled
 from workers.jail import JailClient, Limits
+from workers.reports import version
 
 _DOING = "building"
 _GRACE_S = 5
 """The build is asked to stop adding configurations this long before the jail ends it."""
+
+_UNHURRIED_SHARE = 1 / 3
+"""Within this share of its time a build gives up no kernel and leaves no configuration out."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,13 @@ class Built:
     log: str
     """What the submission printed."""
     seconds: float
+    cached: bool = False
+    """Whether it was built before."""
+
+
+def worth_keeping(built: Built, task: Task) -> bool:
+    """Whether building again would give the same: a slow build may have left something out."""
+    return built.seconds < _UNHURRIED_SHARE * task.limits.build
 
 
 def build(submission: Submission, task: Task, jail: JailClient) -> Built:
@@ -60,10 +71,15 @@ def _read(data: bytes, task: Task, submission: Submission) -> tuple[Bundle | Non
         return None, answer.failure
     if len(blobs) != 1:
         raise AnswerRefused("an answer without a failure must bring one plan")
-    bundle = Bundle.unpack(blobs[0])
+    return checked_bundle(blobs[0], task, submission), None
+
+
+def checked_bundle(data: bytes, task: Task, submission: Submission) -> Bundle:
+    """The plan in hostile bytes; PlanRefused unless it is whole and one for this submission."""
+    bundle = Bundle.unpack(data)
     cubin.check(bundle)
     _matches(bundle, task, submission)
-    return bundle, None
+    return bundle
 
 
 def _matches(bundle: Bundle, task: Task, submission: Submission) -> None:
@@ -71,6 +87,8 @@ def _matches(bundle: Bundle, task: Task, submission: Submission) -> None:
     plan = bundle.plan
     if plan.target.device is not submission.device:
         raise PlanRefused(f"the plan is for {plan.target.device}, not for {submission.device}")
+    if plan.target.triton != version("triton"):
+        raise PlanRefused(f"the plan was not made by Triton {version('triton')}")
     if [case.case for case in plan.cases] != [case.name for case in task.cases]:
         raise PlanRefused("the plan does not have the task's cases")
     for case, planned in zip(task.cases, plan.cases, strict=True):

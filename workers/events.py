@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import redis
+from pydantic import Field
 
 from kernels.contract import (
     STREAM,
@@ -20,6 +21,7 @@ from kernels.contract import (
     bundle_key,
     lease_key,
 )
+from kernels.contract._model import Model
 from kernels.contract.event import LEASE_REFRESH_SECONDS, LEASE_SECONDS
 
 _BUNDLE_SECONDS = 24 * 3600
@@ -28,6 +30,26 @@ _BUNDLE_SECONDS = 24 * 3600
 _IF_MINE = "if redis.call('get',KEYS[1])==ARGV[1] then return "
 _RENEW = _IF_MINE + "redis.call('expire',KEYS[1],ARGV[2]) end"
 _RELEASE = _IF_MINE + "redis.call('del',KEYS[1]) end"
+
+
+class BuildNote(Model):
+    """What a measurer's report says of the build, which another worker may have done."""
+
+    seconds: float = Field(ge=0)
+    cached: bool
+    """Whether the plan was built before."""
+    log: str = ""
+    """What the submission printed."""
+
+
+def build_note(connection: redis.Redis, submission: Submission) -> BuildNote | None:
+    """The note on the build of an attempt; None if it is gone."""
+    found = connection.get(_note_key(submission))
+    return BuildNote.model_validate_json(found) if isinstance(found, bytes) else None
+
+
+def _note_key(submission: Submission) -> str:
+    return f"note:{submission.id}-{submission.attempt}"
 
 
 class Publisher:
@@ -42,8 +64,12 @@ class Publisher:
         """Say that the attempt entered a stage or got on within it."""
         self._add(StageEvent(stage=stage, detail=detail, **self._common()))
 
+    def note_build(self, note: BuildNote) -> None:
+        """Leave a note for whoever writes the report."""
+        self._redis.set(_note_key(self._submission), note.model_dump_json(), ex=_BUNDLE_SECONDS)
+
     def built(self, bundle: bytes, digest: str) -> None:
-        """Leave the plan for the measurer and the service."""
+        """Leave the plan for the measurer and the service, in place of an earlier one."""
         key = bundle_key(self._submission.id, self._submission.attempt)
         self._redis.set(key, bundle, ex=_BUNDLE_SECONDS)
         self._add(BuiltEvent(plan=digest, **self._common()))

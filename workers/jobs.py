@@ -5,7 +5,9 @@ import hashlib
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +27,17 @@ from kernels.contract import (
 )
 from workers import reports
 from workers.answers import JudgeFault
+from workers.building import Built, worth_keeping
 from workers.building import build as run_build
 from workers.checking import check
-from workers.events import Publisher, lease
+from workers.events import BuildNote, Publisher, build_note, lease
 from workers.jail import JailClient, JailUnavailable
+from workers.kernel_reports import kernel_reports
+from workers.measuring import Measured
 from workers.measuring import measure as run_measure
+from workers.plan_cache import SECONDS as PLAN_SECONDS
+from workers.plan_cache import CachedPlan, PlanCache, code_version
+from workers.rebuilding import Provenance, rebuild
 from workers.servers import socket_of
 from workers.settings import Settings
 
@@ -110,39 +118,92 @@ def _attempt(submission: Submission, settings: Settings, publisher: Publisher) -
 
 
 def _build(attempt: Attempt) -> Report | None:
-    submission, task = attempt.submission, attempt.task
-    attempt.publisher.stage("building", "compiling for " + submission.device.value)
-    built = run_build(submission, task, attempt.jail("build"))
-    durations = Durations(build=built.seconds)
+    submission = attempt.submission
+    built = _built(attempt)
+    note = BuildNote(seconds=built.seconds, cached=built.cached, log=reports.shorten(built.log))
     if built.failure is not None or built.bundle is None:
         assert built.failure is not None  # Built's invariant
-        return reports.failed(
-            submission, built.failure, log=built.log, durations=durations, **attempt.facts
-        )
-    packed = built.bundle.pack()
-    attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
+        return reports.failed(submission, built.failure, **_told(note), **attempt.facts)
+    attempt.publisher.note_build(note)
+    _publish(attempt, built.bundle)
     if submission.measured:
         _queue_measuring(attempt)
         return None
+    return _checked(attempt, built.bundle, note)
+
+
+def _built(attempt: Attempt) -> Built:
+    """The plan from the cache, or from the jail."""
+    started = time.monotonic()
+    cache = PlanCache(attempt.settings.connect(), attempt.submission, attempt.task)
+    known = cache.get()
+    if known is not None:
+        attempt.publisher.stage("building", "taking the plan from the cache")
+        return Built(known.bundle, None, known.log, time.monotonic() - started, cached=True)
+    attempt.publisher.stage("building", "compiling for " + attempt.submission.device.value)
+    built = run_build(attempt.submission, attempt.task, attempt.jail("build"))
+    if built.bundle is not None and worth_keeping(built, attempt.task):
+        cache.put(CachedPlan(built.bundle, built.log))
+    return built
+
+
+def _publish(attempt: Attempt, bundle: Bundle) -> None:
+    packed = bundle.pack()
+    attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
+
+
+def _checked(attempt: Attempt, bundle: Bundle, note: BuildNote) -> Report:
     attempt.publisher.stage("building", "checking on the CPU interpreter")
-    checked = check(
-        submission,
-        task,
-        attempt.folder.reference,
-        built.bundle.plan,
-        attempt.jail("interpret"),
-        attempt.jail("measure"),
-    )
+    with ThreadPoolExecutor(1) as pool:
+        rebuilding = pool.submit(_provenance, attempt, bundle)
+        checked = check(
+            attempt.submission,
+            attempt.task,
+            attempt.folder.reference,
+            bundle.plan,
+            attempt.jail("interpret"),
+            attempt.jail("measure"),
+        )
+        provenance = rebuilding.result()
+    told = _told(note) | {
+        "log": note.log + checked.log,
+        "durations": Durations(build=note.seconds, check=checked.seconds),
+    }
     return reports.judged(
-        submission,
+        attempt.submission,
         checked.cases,
+        provenance.failure,
         caveats=checked.caveats,
         diagnostics=checked.diagnostics,
-        kernels=reports.kernel_reports(built.bundle.plan),
-        log=built.log + checked.log,
-        durations=Durations(build=built.seconds, check=checked.seconds),
+        kernels=kernel_reports(bundle.plan, attempt.task, provenance),
+        rebuilt=provenance.outcome,
+        **told,
         **attempt.facts,
     )
+
+
+def _provenance(attempt: Attempt, bundle: Bundle) -> Provenance:
+    """Whether clean processes make the same cubins; the disassembly joins the stored plan."""
+    connection = attempt.settings.connect()
+    key = f"rebuilt:{bundle.plan.digest}-{code_version()}"
+    known = connection.get(key)
+    if isinstance(known, bytes):
+        return Provenance.model_validate_json(known)
+    review = rebuild(bundle, attempt.task, attempt.jail("build"))
+    whole = bundle.with_texts("sass", review.sass)
+    _publish(attempt, whole)
+    PlanCache(connection, attempt.submission, attempt.task).replace(whole)
+    if review.provenance.outcome != "not rebuilt":
+        connection.set(key, review.provenance.model_dump_json(), ex=PLAN_SECONDS)
+    return review.provenance
+
+
+def _told(note: BuildNote | None) -> dict[str, Any]:
+    """What a report says of the build."""
+    if note is None:
+        return {}
+    durations = Durations(build=note.seconds)
+    return {"log": note.log, "plan_cached": note.cached, "durations": durations}
 
 
 def _queue_measuring(attempt: Attempt) -> None:
@@ -176,21 +237,42 @@ def _measure(attempt: Attempt) -> Report | None:
     packed = attempt.settings.connect().get(key)
     if not isinstance(packed, bytes):
         raise JudgeFault("the built plan is no longer in Redis")
-    plan = Bundle.unpack(packed).plan
+    bundle = Bundle.unpack(packed)
+    if bundle.plan.target.triton != reports.version("triton"):
+        raise JudgeFault("builder and measurer have different Triton versions: update them to one")
     device = os.environ["KERNELJUDGE_MEASURE_SERVER"]
-    measured = run_measure(submission, task, attempt.folder.reference, packed, attempt.jail(device))
-    facts: dict[str, Any] = {
-        "log": measured.log,
-        "kernels": reports.kernel_reports(plan),
-        "durations": Durations(measure=measured.seconds),
-    } | attempt.facts
+    with ThreadPoolExecutor(1) as pool:
+        rebuilding = pool.submit(_provenance, attempt, bundle)
+        measured = run_measure(
+            submission, task, attempt.folder.reference, packed, attempt.jail(device)
+        )
+        provenance = rebuilding.result()
+    return _measured(attempt, bundle, measured, provenance)
+
+
+def _measured(
+    attempt: Attempt, bundle: Bundle, measured: Measured, provenance: Provenance
+) -> Report:
+    told = _told(build_note(attempt.settings.connect(), attempt.submission))
+    durations = told.get("durations", Durations()).model_copy(update={"measure": measured.seconds})
+    facts: dict[str, Any] = (
+        attempt.facts
+        | told
+        | {
+            "log": told.get("log", "") + measured.log,
+            "kernels": kernel_reports(bundle.plan, attempt.task, provenance),
+            "rebuilt": provenance.outcome,
+            "durations": durations,
+        }
+    )
     if measured.environment is not None:
         facts["environment"] = measured.environment.model_copy(
             update={"jail": facts["environment"].jail, "worker": attempt.settings.host}
         )
-    if measured.failure is not None:
-        return reports.failed(submission, measured.failure, **facts)
-    return reports.judged(submission, measured.cases, **facts)
+    failure = provenance.failure or measured.failure
+    if failure is not None:
+        return reports.failed(attempt.submission, failure, cases=measured.cases, **facts)
+    return reports.judged(attempt.submission, measured.cases, **facts)
 
 
 def _die_with_parent() -> None:

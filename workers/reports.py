@@ -3,19 +3,13 @@
 import importlib.metadata
 import math
 import platform
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from kernels.contract import (
-    CasePlan,
     CaseResult,
-    Choice,
     Durations,
     Environment,
-    KernelReport,
-    Launch,
-    Plan,
     Report,
     Submission,
     Verdict,
@@ -31,8 +25,7 @@ def failed(submission: Submission, failure: Failure, **facts: Any) -> Report:
         submission,
         verdict=Verdict(failure.verdict),
         reason=failure.reason,
-        diagnostics=failure.diagnostics,
-        **facts,
+        **facts | {"diagnostics": failure.diagnostics},
     )
 
 
@@ -41,8 +34,15 @@ def judge_error(submission: Submission, reason: str, **facts: Any) -> Report:
     return _report(submission, verdict=Verdict.JUDGE_ERROR, reason=reason[:500], **facts)
 
 
-def judged(submission: Submission, cases: tuple[CaseResult, ...], **facts: Any) -> Report:
-    """The report over all cases: the strongest verdict counts."""
+def judged(
+    submission: Submission,
+    cases: tuple[CaseResult, ...],
+    failure: Failure | None = None,
+    **facts: Any,
+) -> Report:
+    """The report over all cases: the strongest verdict counts, and a `failure` more than any."""
+    if failure is not None:
+        return failed(submission, failure, cases=cases, **facts)
     verdict = strongest([case.verdict for case in cases])
     reason = next((f"{c.case}: {c.reason}" for c in cases if c.verdict is verdict and c.reason), "")
     return _report(
@@ -63,54 +63,19 @@ def score(cases: tuple[CaseResult, ...]) -> float:
     return math.exp(sum(math.log(time) for time in times) / len(times))
 
 
-def kernel_reports(plan: Plan) -> tuple[KernelReport, ...]:
-    """Compiler facts of every kernel, with the cases and the configuration that launch it."""
-    cases: dict[tuple[str, str], list[str]] = {}
-    for case in plan.cases:
-        for config, launch in _configured(case):
-            names = cases.setdefault((launch.kernel, config), [])
-            if case.case not in names:
-                names.append(case.case)
-    reports = []
-    for (sha, config), names in list(cases.items())[: limits.KERNELS]:
-        kernel = plan.kernels[sha]
-        reports.append(
-            KernelReport(
-                function=kernel.function,
-                cases=tuple(names),
-                config=config,
-                warps=kernel.warps,
-                stages=kernel.stages,
-                ctas=kernel.ctas,
-                resources=kernel.resources,
-            )
-        )
-    return tuple(reports)
-
-
-def _configured(case: CasePlan) -> Iterator[tuple[str, Launch]]:
-    for step in case.steps:
-        if isinstance(step, Choice):
-            for alternative in step.alternatives:
-                for action in alternative.steps:
-                    if isinstance(action, Launch):
-                        yield alternative.config, action
-        elif isinstance(step, Launch):
-            yield "", step
-
-
 def environment(worker: str, jail: str) -> Environment:
     """The versions on this host; those of the GPU are the measurer's to say."""
     return Environment(
-        triton=_version("triton"),
-        torch=_version("torch"),
+        triton=version("triton"),
+        torch=version("torch"),
         python=platform.python_version(),
         jail=jail[:500],
         worker=worker,
     )
 
 
-def _version(package: str) -> str:
+def version(package: str) -> str:
+    """Version of an installed package."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -20,11 +20,11 @@ def socket_of(settings: Settings, name: str) -> Path:
 
 
 def start_build(settings: Settings) -> ServerProcess:
-    """The server that compiles submissions: no GPU, only the assembler may be run."""
+    """The server that compiles submissions: no GPU, only assembler and disassembler may be run."""
     profile = Profile(
         name="build",
         readable=_readable(),
-        executable=(_triton_tool("ptxas"),),
+        executable=(_triton_tool("ptxas"), _triton_tool("nvdisasm")),
         env=_environment(),
     )
     return _start(settings, profile, "workers.build.prewarm", "workers.build.main:run")

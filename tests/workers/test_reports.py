@@ -1,16 +1,7 @@
 """Reports from what the stages answered."""
 
-from kernels.contract import (
-    Alternative,
-    CaseResult,
-    Choice,
-    Diagnostic,
-    Submission,
-    Verdict,
-    limits,
-)
+from kernels.contract import CaseResult, Diagnostic, Submission, Verdict, limits
 from kernels.contract.wire import Failure
-from tests.contract import examples as a
 from tests.contract.test_report import TIMING
 from workers import reports
 
@@ -55,15 +46,3 @@ def test_a_failure_keeps_its_lines(submission: Submission) -> None:
     assert report.diagnostics[0].line == 3
     assert len(report.log) <= limits.LOG_BYTES + 100
     assert "left out" in report.log
-
-
-def test_kernels_are_listed_by_configuration() -> None:
-    alternatives = tuple(Alternative(config=c, steps=(a.launch(),)) for c in ("BLOCK: 64", "128"))
-    plan = a.plan(
-        cases=(
-            a.case_plan(steps=(Choice(id=0, function="f", alternatives=alternatives),)),
-            a.case_plan(case="wide"),
-        )
-    )
-    listed = [(k.config, k.cases) for k in reports.kernel_reports(plan)]
-    assert listed == [("BLOCK: 64", ("tiny",)), ("128", ("tiny",)), ("", ("wide",))]
