@@ -40,8 +40,10 @@ def test_root_holds_only_what_the_profile_says(run: Run, server: ServerProcess) 
     assert not {"tmp", "home", "run", "var"} & set(listing["/"]) - tops
 
 
-def test_files_of_the_host_cannot_be_read(run: Run, server: ServerProcess) -> None:
-    host = ["/etc/shadow", "/etc/passwd", "/etc/hosts", "/tmp", "/var", "/dev/shm", "/dev/kmsg"]
+def test_files_of_the_host_cannot_be_read(run: Run, server: ServerProcess, tmp_path: Path) -> None:
+    (temporary := tmp_path / "left_here").write_text("by somebody else")
+    host = ["/etc/shadow", "/etc/passwd", "/etc/hosts", "/var", "/dev/shm", "/dev/kmsg"]
+    host.append(str(temporary))
     project = [str(TESTS.parents[1] / "pyproject.toml"), str(TESTS.parent / "__init__.py")]
     runtime = [str(server.socket.parent), str(server.socket)]
     other = [

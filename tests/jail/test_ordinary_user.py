@@ -121,8 +121,10 @@ def test_no_privileges_are_left(socket: Path) -> None:
     assert found["Seccomp"] == ["2"]
 
 
-def test_nothing_of_the_host_is_seen(socket: Path) -> None:
-    paths = ["/etc/passwd", "/tmp", str(socket), str(SOURCE / "pyproject.toml"), "/proc/1/environ"]
+def test_nothing_of_the_host_is_seen(socket: Path, tmp_path: Path) -> None:
+    (temporary := tmp_path / "left_here").write_text("by somebody else")
+    project = str(SOURCE / "pyproject.toml")
+    paths = ["/etc/passwd", str(temporary), str(socket), project, "/proc/1/environ"]
     outcomes = json.loads(run(socket, b"read " + json.dumps(paths).encode()).result)
     assert "allowed" not in outcomes.values()
     own, _, by_signal = json.loads(run(socket, b"process_ids").result)

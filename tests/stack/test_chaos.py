@@ -58,7 +58,7 @@ def descendants(roots: list[int]) -> list[Process]:
 def installation(stack: Stack) -> list[Process]:
     """Its processes; the Redis server outlives the service that started it."""
     roots = [part.process.pid for part in stack.parts if part.process is not None]
-    redis = [p.pid for p in process_table() if p.words[0].endswith("valkey-server")]
+    redis = [p.pid for p in process_table() if "valkey-server" in p.words[0]]
     ours = [pid for pid in redis if os.readlink(f"/proc/{pid}/cwd") == f"{stack.data_dir}/redis"]
     return descendants([*roots, *ours])
 
