@@ -25,7 +25,7 @@ lint: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script; done
+	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py); done
 
 clean:
 	rm -rf $(VENV) var build
