@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from app.schemas import CaseDetail
-from kernels.contract import DType, TensorSpec
+from kernels.contract import DType, InstructionMix, TensorSpec
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -72,6 +72,21 @@ def sizes(values: Mapping[str, int | DType]) -> str:
         value.value if isinstance(value, DType) else f"{name} {value:,}"
         for name, value in values.items()
     )
+
+
+def instructions(mix: InstructionMix) -> str:
+    """What a kernel's instructions are, shortly: `4 wgmma, 8 TMA, 2 loads of 16 B`."""
+    counted = (
+        (mix.wgmma, "wgmma"),
+        (mix.mma, "mma"),
+        (mix.tma, "TMA"),
+        (mix.async_copies, "async copies"),
+        *((count, f"loads of {width} B") for width, count in mix.loads.items()),
+        *((count, f"stores of {width} B") for width, count in mix.stores.items()),
+        (mix.local, "local"),
+        (mix.special, "special"),
+    )
+    return ", ".join(f"{count} {name}" for count, name in counted if count)
 
 
 def memory(case: CaseDetail) -> str:

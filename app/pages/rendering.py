@@ -62,6 +62,7 @@ def _make_environment() -> Environment:
         data_size=formats.data_size,
         error=formats.error,
         giga=formats.giga,
+        instructions=formats.instructions,
         magnitude=formats.magnitude,
         markdown=markdown.to_html,
         memory=formats.memory,

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 
 from kernels.contract import (
+    DEVICES,
     CaseResult,
     DeviceName,
     Diagnostic,
     Durations,
     Environment,
     Error,
+    InstructionMix,
     KernelReport,
     Mismatch,
     Report,
@@ -16,6 +18,7 @@ from kernels.contract import (
     StepShare,
     Timing,
     Verdict,
+    occupancy,
 )
 
 SOURCE = """\
@@ -73,6 +76,8 @@ def accepted(submission: str, *, scale: float = 1.0, attempt: int = 1) -> Report
         cases=(*tests, *benchmarks),
         kernels=(_kernel("softmax_kernel", spills=0), _kernel("wide_kernel", spills=96)),
         score=(31.42 * 61.07 * 261.9) ** (1 / 3) * scale,
+        rebuilt="identical",
+        plan_cached=True,
         durations=Durations(build=0.41, measure=1.32),
     )
 
@@ -239,4 +244,9 @@ def _kernel(function: str, *, spills: int, config: str = "") -> KernelReport:
             shared_bytes=64,
             static_shared_bytes=0,
         ),
+        occupancy=occupancy(DEVICES[DeviceName.H200], 8, 40, 64),
+        mix=InstructionMix(
+            total=300, wgmma=0, mma=0, tma=0, async_copies=0, loads={"16": 8}, local=2, special=33
+        ),
+        advice=("It spills: use smaller blocks.",) if spills else (),
     )

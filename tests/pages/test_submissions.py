@@ -70,6 +70,12 @@ def test_an_accepted_report_shows_what_was_measured(site: Site) -> None:
         "BLOCK: 4096, num_warps: 8",
         "NVIDIA H200",
         "1 of 1",
+        "75.0 %",
+        "6 blocks of 8 warps; registers",
+        "8 loads of 16 B, 2 local, 33 special",
+        "It spills: use smaller blocks.",
+        "Compiled again without submitted code: identical.",
+        "built for an equal submission before",
     ):
         assert html.unescape(shown) in page
     assert "Cases that failed" not in page
