@@ -62,7 +62,7 @@ def test_default_devices_reach_factories(backing: Backing) -> None:
         torch.set_default_device("cuda")
         return inside, str(torch.empty(2).device), str(torch.get_default_device())
 
-    assert in_facade(host, backing) == ("cuda:0", "cuda:0", "cuda")
+    assert in_facade(host, backing) == ("cuda:0", "cuda:0", "cuda:0")
 
 
 @both

@@ -28,6 +28,9 @@ _ALLOCATIONS = {
     "aten.new_empty.default",
     "aten.new_empty_strided.default",
 }
+_RESIZES = {torch.ops.aten.resize_, torch.ops.aten.resize_as_}
+_REBOUND = {torch.ops.aten.set_, *_RESIZES}
+"""Operations after which a tensor lies elsewhere, or ends earlier; nothing moves."""
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
 """Namespaces of operations that torch itself carries out."""
@@ -114,7 +117,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inputs = device_tensors((args, kwargs))
         result = self._shape_of_result(func, name, args, kwargs)
         outputs = [o for o in tree_flatten(result)[0] if isinstance(o, torch.Tensor)]
-        if name in _ALLOCATIONS:
+        if name in _ALLOCATIONS or func.overloadpacket in _REBOUND:
             return result
         mutable = func._schema.is_mutable
         if not mutable and self._all_views(outputs, inputs):
@@ -138,7 +141,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 )
 
     def _shape_of_result(self, func: OpOverload, name: str, args: Any, kwargs: Any) -> Any:
-        if name.startswith("aten.resize_") and _grows(*args[:2]):
+        if func.overloadpacket in _RESIZES and _grows(*args[:2]):
             raise self._recorder.refused(
                 "tensor.resize_() grows a device tensor, whose address is already fixed",
                 "allocate a new tensor",
@@ -200,8 +203,9 @@ def _decomposed(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
     return NotImplemented
 
 
-def _grows(tensor: torch.Tensor, shape: Sequence[int]) -> bool:
-    return torch.Size(shape).numel() * tensor.element_size() > tensor.untyped_storage().nbytes()
+def _grows(tensor: torch.Tensor, size: Sequence[int] | torch.Tensor) -> bool:
+    shape = size.shape if isinstance(size, torch.Tensor) else torch.Size(size)
+    return shape.numel() * tensor.element_size() > tensor.untyped_storage().nbytes()
 
 
 def _spoken(name: str) -> str:

@@ -9,6 +9,7 @@ from triton.compiler.errors import CompilationError
 
 from kernels.contract import Diagnostic
 from kernels.contract.wire import Failure
+from workers.build.advice import remedy
 from workers.build.compilation import NotCompiled
 from workers.build.source import FILE, Source
 from workers.facade import Refusal
@@ -105,8 +106,8 @@ def _of_python(
     else:
         reason = _last_line(error)
     message = shortened(_as_python_prints(error), _MESSAGE_CHARACTERS)
-    diagnostics = [Diagnostic(message=message, line=line), *(earlier or ())]
-    return failure("build_error", reason, diagnostics)
+    first = Diagnostic(message=message, line=line, remedy=remedy(message))
+    return failure("build_error", reason, [first, *(earlier or ())])
 
 
 def _as_python_prints(error: BaseException) -> str:
@@ -138,7 +139,8 @@ def _compiler_diagnostic(error: CompilationError, source: Source) -> Diagnostic:
     line = None if node_line is None or first is None else first + node_line - 1
     if line is not None:
         message = message.replace(f"at {node_line}:", f"at {line}:", 1)
-    return Diagnostic(message=shortened(message, _MESSAGE_CHARACTERS), line=line)
+    message = shortened(message, _MESSAGE_CHARACTERS)
+    return Diagnostic(message=message, line=line, remedy=remedy(message))
 
 
 def _first_line(function: str | None, lines: list[str]) -> int | None:

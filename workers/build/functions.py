@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 
 from workers.build.recorder import Recorder
 from workers.build.tensors import META, on_device
@@ -98,13 +99,11 @@ class MetaFunctions:
     def _export(self, func: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not on_device(args[0]):
             return func(*args, **kwargs)
-        raise self._recorder.refused(
-            "device memory cannot be handed to another library", "launch Triton kernels only"
-        )
+        raise _exported(self._recorder)
 
 
-def install_storages(recorder: Recorder) -> None:
-    """Let storages, which no torch function asks about, know their pretended address and device."""
+def install_plain_functions(recorder: Recorder) -> None:
+    """Answer what is no torch function: addresses of storages, and handing tensors out."""
     real_address = torch.UntypedStorage.data_ptr
 
     def data_ptr(storage: torch.UntypedStorage) -> int:
@@ -112,7 +111,22 @@ def install_storages(recorder: Recorder) -> None:
             return real_address(storage)
         return recorder.memory.of_storage(storage).address
 
+    real_export = torch.to_dlpack
+
+    def to_dlpack(tensor: T) -> Any:
+        if not on_device(tensor):
+            return real_export(tensor)
+        raise _exported(recorder)
+
     setattr(torch.UntypedStorage, "data_ptr", data_ptr)  # noqa: B010  mypy forbids the assignment
+    for owner in (torch, torch.utils.dlpack):
+        setattr(owner, "to_dlpack", to_dlpack)  # noqa: B010  mypy forbids the assignment
+
+
+def _exported(recorder: Recorder) -> Exception:
+    return recorder.refused(
+        "device memory cannot be handed to another library", "launch Triton kernels only"
+    )
 
 
 def _placed(tensor: T, device: Any) -> T:

@@ -14,7 +14,7 @@ from workers.build.candidates import Candidates
 from workers.build.claims import Claims
 from workers.build.compilation import Compiler
 from workers.build.dispatch import RecordingMode
-from workers.build.functions import MetaFunctions, install_storages
+from workers.build.functions import MetaFunctions, install_plain_functions
 from workers.build.kernels import BlobStore, KernelTable
 from workers.build.launcher import RecordingDriver
 from workers.build.recorder import Recorder
@@ -46,7 +46,7 @@ class Session:
     def install(self) -> None:
         """Change torch and Triton for the whole process, for good."""
         self.facade.install()
-        install_storages(self.recorder)
+        install_plain_functions(self.recorder)
         driver.set_active(self._driver)
         self.compiler.install()
         Tuning(self.recorder, self.compiler).install()

@@ -7,7 +7,7 @@ import torch
 import torch._library.triton
 import torch.utils._triton
 
-from workers.facade.placement import Placement
+from workers.facade.placement import CUDA, Placement
 from workers.facade.refusal import Refusal
 
 
@@ -16,7 +16,7 @@ def install(placement: Placement) -> None:
     autocast = Autocast
     replacements: list[tuple[Any, str, Any]] = [
         (torch, "set_default_device", lambda device: _set_default(placement, device)),
-        (torch, "get_default_device", lambda: placement.default),
+        (torch, "get_default_device", lambda: _default(placement)),
         (torch, "set_default_tensor_type", lambda kind: _set_default_type(placement, kind)),
         (torch, "Generator", Generator),
         (torch, "compile", _compile),
@@ -74,6 +74,10 @@ class Autocast:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As a decorator."""
         return function
+
+
+def _default(placement: Placement) -> torch.device:
+    return CUDA if placement.default.type == "cuda" else placement.default
 
 
 def _set_default(placement: Placement, device: Any) -> None:
