@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint hostile bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml scripts/setup.sh
@@ -23,6 +23,9 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+hostile: $(VENV)/.ready ## the hostile submissions with those that take long
+	KERNELJUDGE_HOSTILE=all $(BIN)/python -m pytest tests/hostile
 
 bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
 	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py); done

@@ -152,3 +152,23 @@ def test_inputs_that_do_not_fit_the_runs_are_refused(interpreter: Interpreter) -
     )
     assert interpreter.ask(request.pack((b"1234",))) == b""
     assert failure(interpreter, "def solve(a): pass").verdict == "runtime_error"
+
+
+@pytest.mark.parametrize(
+    "nasty",
+    [
+        "class E(Exception):\n    __cause__ = property(lambda self: 1 / 0)",
+        "class E(Exception):\n    __traceback__ = property(lambda self: exit())",
+        "class E(BaseException):\n    def __str__(self): raise E",
+        "from workers.facade import Refusal\nclass E(Refusal):\n    reason = 7\n"
+        "    def __init__(self): pass",
+        "from workers.interpret.faults import Fault as E",
+        "def E():\n    e = ValueError()\n    e.__cause__ = KeyError()\n"
+        "    e.__cause__.__cause__ = e\n    return e",
+        "def E(): return ValueError('\\ud800' * 100_000)",
+    ],
+)
+def test_an_exception_that_resists_is_the_submissions(interpreter: Interpreter, nasty: str) -> None:
+    found = failure(interpreter, f"{HEAD}{nasty}\ndef solve(a):\n    raise E()\n")
+    assert found.verdict in ("runtime_error", "rejected")
+    assert found.reason

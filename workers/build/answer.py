@@ -11,7 +11,7 @@ from kernels.contract import CasePlan
 from kernels.contract._model import Model
 from kernels.contract.wire import Failure
 from workers.build import assembly, case
-from workers.build.failures import BuildFailed, of_exception
+from workers.build.failures import BuildFailed, failure, of_exception
 from workers.build.kernels import write_whole
 from workers.build.schedule import ANSWERED, FAILED, ended, flush, silence
 from workers.build.session import Session
@@ -103,8 +103,11 @@ class Prepared:
             return Answer(plan=self._plan(number))
         except BuildFailed as error:
             return Answer(failure=error.failure)
-        except Exception:  # noqa: BLE001  a jailed child's main: an error of ours must be told as ours
-            return Answer(fault=traceback.format_exc())
+        except BaseException as error:  # noqa: BLE001  a jailed child's main: whose error it is must be told
+            cause = self._session.surroundings.blame(error)
+            if cause is None:
+                return Answer(fault=traceback.format_exc())
+            return Answer(failure=failure("build_error", cause, []))
 
     def _plan(self, number: int) -> CasePlan:
         session, task = self._session, self._session.request.task

@@ -59,7 +59,7 @@ def of_exception(
     """What an exception that left submitted code means."""
     try:
         return _explained(error, source, refusals)
-    except Exception:  # noqa: BLE001  it is the submission's own object, whose methods may raise
+    except BaseException:  # noqa: BLE001  it is the submission's own object, whose methods may raise
         return failure("build_error", "the code raised an exception that cannot be shown", [])
 
 

@@ -61,13 +61,26 @@ def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
     session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds)
     session.install()
+    try:
+        return _build(session, started + request.seconds)
+    except BuildFailed:
+        raise
+    except BaseException as error:  # submitted code may have broken ours
+        cause = session.surroundings.blame(error)
+        if cause is None:
+            raise
+        raise BuildFailed("build_error", cause) from None
+
+
+def _build(session: Session, deadline: float) -> Bundle:
+    request = session.request
     prepared = answer.prepare(session)
     Schedule(
         cases=len(request.task.cases),
         work=prepared.work,
         claims=session.claims,
         processors=min(len(os.sched_getaffinity(0)), MOST_PROCESSORS),
-        deadline=started + request.seconds,
+        deadline=deadline,
         kernel_seconds=kernel_seconds(request.seconds),
     ).run()
     return _bundle(session, prepared.plans())

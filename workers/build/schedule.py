@@ -82,7 +82,10 @@ class Schedule:
         flush()
         job.pid = os.fork()
         if job.pid == 0:
-            os._exit(self.work(job.number, job.helper))
+            try:
+                os._exit(self.work(job.number, job.helper))
+            finally:
+                os._exit(1)  # never back into the loop of the parent
         self._running.append(job)
 
     def _ended(self) -> Sequence[tuple[Job, int]]:

@@ -18,9 +18,9 @@ from workers.build.functions import MetaFunctions, install_plain_functions
 from workers.build.kernels import BlobStore, KernelTable
 from workers.build.launcher import RecordingDriver
 from workers.build.recorder import Recorder
-from workers.build.source import Source
+from workers.build.source import FILE, Source
 from workers.build.tuning import Tuning
-from workers.facade import Facade, Handler, Hooks
+from workers.facade import Facade, Handler, Hooks, Surroundings
 
 
 class Session:
@@ -51,6 +51,7 @@ class Session:
         self.compiler.install()
         Tuning(self.recorder, self.compiler).install()
         ptxas.install()
+        self.surroundings = Surroundings(FILE)
 
 
 class RecordingHooks(Hooks):

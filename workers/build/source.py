@@ -17,7 +17,7 @@ class SubmissionRaised(Exception):
     """Submitted code ended with an exception; `error` is the exception itself."""
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(repr(error))
+        super().__init__()  # the object's own words may raise
         self.error = error
 
 

@@ -4,5 +4,6 @@ from workers.facade.driver import DeviceDriver
 from workers.facade.facade import Facade
 from workers.facade.hooks import Handler, Hooks
 from workers.facade.refusal import Refusal
+from workers.facade.surroundings import Surroundings
 
-__all__ = ["DeviceDriver", "Facade", "Handler", "Hooks", "Refusal"]
+__all__ = ["DeviceDriver", "Facade", "Handler", "Hooks", "Refusal", "Surroundings"]

@@ -10,6 +10,7 @@ from workers.facade import Refusal
 
 _REASON = 500
 _MESSAGE = 16_384
+_MOST_WRAPPINGS = 64
 
 
 class Fault(Exception):
@@ -42,6 +43,14 @@ class WrongResult(Fault):
 
 def failure_of(error: BaseException, path: str) -> Failure:
     """The failure that an exception of the submission in a file amounts to."""
+    try:
+        return _explained(error, path)
+    except BaseException:  # noqa: BLE001  it is the submission's own object, whose methods may raise
+        reason = "the code raised an exception that cannot be shown"
+        return Failure(verdict="runtime_error", reason=reason)
+
+
+def _explained(error: BaseException, path: str) -> Failure:
     cause = innermost(error)
     line = line_in(cause.__traceback__, path) or line_in(error.__traceback__, path)
     remedy = cause.remedy if isinstance(cause, Refusal) else None
@@ -52,7 +61,9 @@ def failure_of(error: BaseException, path: str) -> Failure:
 
 def innermost(error: BaseException) -> BaseException:
     """The exception that the interpreter wrapped, however often."""
-    while error.__cause__ is not None:
+    for _ in range(_MOST_WRAPPINGS):
+        if error.__cause__ is None:
+            break
         error = error.__cause__
     return error
 
@@ -85,7 +96,10 @@ def _verdict(cause: BaseException) -> _Verdict:
 
 def _shown(cause: BaseException) -> str:
     if isinstance(cause, Refusal):
-        return cause.reason
-    if isinstance(cause, Fault):
-        return str(cause)
-    return "".join(traceback.format_exception_only(cause)).strip()
+        text = cause.reason
+    elif isinstance(cause, Fault):
+        text = str(cause)
+    else:
+        text = "".join(traceback.format_exception_only(cause)).strip()
+    # Submitted text may hold half a character, which no report can.
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,20 @@
+"""P1: more steps than a plan may have. Must be: rejected."""
+
+import json
+
+from kernels.contract import Bundle, frame
+
+# + honest softmax
+
+honest_pack = Bundle.pack
+
+
+def pack(bundle):
+    header, blobs = frame.unpack(honest_pack(bundle))
+    document = json.loads(header)
+    plan = document["plan"]
+    plan["cases"][0]["steps"] *= 50_000
+    return frame.pack(json.dumps(document), blobs)
+
+
+Bundle.pack = pack

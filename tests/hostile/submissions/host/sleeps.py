@@ -1,0 +1,5 @@
+"""P12, Z43: sleeps for ever. Must be: timeout."""
+
+import time
+
+time.sleep(1e9)

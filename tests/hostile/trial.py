@@ -1,0 +1,93 @@
+"""Submits hostile rows to an installation and looks at what they leave behind."""
+
+import os
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from scripts.stack import Stack
+from tests.hostile.rows import HONEST, Row, rows
+from tests.stack.test_chaos import Process, descendants, process_table
+
+SECRET = "KERNELJUDGE_TEST_SECRET"
+_JAIL_UIDS = range(60_100, 60_200)
+_ENDS_WITHIN_S = 300
+_GONE_WITHIN_S = 15
+
+
+class Trial:
+    """Rows are submitted group by group, each group once and all of it at once."""
+
+    def __init__(self, stack: Stack, secret: str) -> None:
+        self.stack = stack
+        self.secret = secret
+        self._answers: dict[str, dict[Row, dict[str, Any]]] = {}
+
+    def group(self, name: str) -> dict[Row, dict[str, Any]]:
+        """The finished submissions of a group."""
+        if name not in self._answers:
+            group = rows(name)
+            with ThreadPoolExecutor(len(group)) as pool:
+                self._answers[name] = dict(zip(group, pool.map(self.judged, group), strict=True))
+        return self._answers[name]
+
+    def judged(self, row: Row) -> dict[str, Any]:
+        """A row, once it is finished."""
+        return self.stack.submit("softmax", row.source, wait=_ENDS_WITHIN_S)
+
+    def honest(self) -> dict[str, Any]:
+        """The honest twin, once it is finished."""
+        return self.stack.submit("softmax", HONEST, wait=_ENDS_WITHIN_S)
+
+    def page(self, detail: dict[str, Any]) -> str:
+        """The page of a submission."""
+        address = f"{self.stack.address}/submissions/{detail['id']}"
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            page: str = answer.read().decode()
+            return page
+
+    def strays(self) -> list[Process]:
+        """Jailed processes, once those that are about to end had the time for it."""
+        deadline = time.monotonic() + _GONE_WITHIN_S
+        while (found := list(self._jailed())) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        return found
+
+    def _jailed(self) -> Iterator[Process]:
+        """What the installation's fork servers started, and what no fork server answers for."""
+        roots = [part.process.pid for part in self.stack.parts if part.process is not None]
+        servers = [p.pid for p in descendants(roots) if p.runs("workers.jail.server")]
+        yield from (p for p in descendants(servers) if p.pid not in servers)
+        every = [p for p in process_table() if p.runs("workers.jail.server")]
+        answered = {p.pid for p in descendants([p.pid for p in every])}
+        for process in process_table():
+            if process.pid not in answered and _uid(process.pid) in _JAIL_UIDS:
+                yield process
+
+    def files_with_the_secret(self) -> list[str]:
+        """Files of the installation (database, Redis, logs) that hold it."""
+        found = []
+        for folder, _, names in os.walk(self.stack.data_dir):
+            for name in names:
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    with open(path, "rb") as file:
+                        if self.secret.encode() in file.read():
+                            found.append(path)
+        return found
+
+    def scratch_left(self) -> list[str]:
+        """Mounts and folders of jails that are still there."""
+        root = self.stack.data_dir / "run" / "root"
+        with open("/proc/self/mountinfo") as mounts:
+            mounted = [line for line in mounts if str(root) in line]
+        return mounted + ([str(path) for path in root.iterdir()] if root.exists() else [])
+
+
+def _uid(pid: int) -> int:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return -1  # It ended while we looked.
