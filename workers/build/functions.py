@@ -111,7 +111,7 @@ def install_plain_functions(recorder: Recorder) -> None:
             return real_address(storage)
         return recorder.memory.of_storage(storage).address
 
-    real_export = torch.to_dlpack
+    real_export: Call = vars(torch)["to_dlpack"]
 
     def to_dlpack(tensor: T) -> Any:
         if not on_device(tensor):
