@@ -4,13 +4,14 @@
 """
 
 import argparse
-import os
 import signal
 import sys
 import time
 from pathlib import Path
 
+from app.settings import Settings
 from scripts.stack import ROOT, NotReady, Stack
+from workers.settings import Settings as WorkerSettings
 
 SOFTMAX = ROOT / "kernels" / "tasks" / "softmax"
 SAMPLES = {
@@ -28,25 +29,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--once", action="store_true", help="end after the two verdicts")
     once = parser.parse_args().once
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    data_dir = Path(os.environ.get("KERNELJUDGE_DATA_DIR", ROOT / "var")).resolve()
-    with Stack(data_dir, int(os.environ.get("KERNELJUDGE_PORT", "8000"))) as stack:
-        try:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
+    try:
+        settings = Settings.load()
+        WorkerSettings.load()
+    except ValueError as error:
+        return _refuse(error)
+    try:
+        with Stack(settings.data_dir, settings.port) as stack:
             return serve(stack, once)
-        except NotReady as error:
-            print(f"the judge did not come up\n{error}")
-            return 1
-        except KeyboardInterrupt:
-            return 0
+    except NotReady as error:
+        return _refuse(error)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _refuse(error: Exception) -> int:
+    print(f"the judge cannot start: {error}", file=sys.stderr)
+    return 1
 
 
 def serve(stack: Stack, once: bool) -> int:
     """Judge the samples; unless `once`, go on until interrupted."""
+    print("starting the service and the workers, which takes some seconds", flush=True)
     health = stack.wait_until_ready()
     for worker in health["workers"]:
         print(f"worker {worker['name']}: {worker['gpu'] or 'builds and checks, no GPU'}")
     for banner in health["banners"]:
-        print(f"note: {banner}")
+        print(f"note: {banner}", flush=True)
     right = [judge(stack, name, *sample) for name, sample in SAMPLES.items()]
     if not once:
         print(f"\nserving at {stack.address} (Ctrl-C ends it)", flush=True)

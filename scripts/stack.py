@@ -1,7 +1,9 @@
 """A whole installation on this machine: the service and the workers, kept alive."""
 
+import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -10,16 +12,18 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 _READY_S = 180
 _ANSWER_S = 90
 _LONG_POLL_S = 60
+_END_S = 60
+"""For a part to finish what it has at hand."""
 
 
 class NotReady(RuntimeError):
-    """The installation did not come up; the message has the end of its logs."""
+    """The installation cannot come up; the message says why, or has the end of its logs."""
 
 
 class Refused(RuntimeError):
@@ -33,6 +37,8 @@ class Part:
     module: str
     stack: "Stack"
     process: subprocess.Popen[bytes] | None = None
+    _log_start: int | None = None
+    """Where in the log this installation's words begin."""
 
     @property
     def log(self) -> Path:
@@ -43,6 +49,8 @@ class Part:
         """Start it unless it runs."""
         if self.process is None or self.process.poll() is not None:
             with self.log.open("ab") as log:
+                if self._log_start is None:
+                    self._log_start = log.tell()
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", self.module],
                     cwd=ROOT,
@@ -53,14 +61,23 @@ class Part:
                 )
 
     def stop(self) -> None:
-        """Ask it to end, and wait."""
-        if self.process is not None:
-            self.process.terminate()
+        """Ask it to end, and wait; what does not end is killed, and its children end with it."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
             self.process.wait()
 
     def explain(self) -> str:
         """The end of its log."""
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        if self._log_start is None:
+            return f"{self.module} was not started"
+        with self.log.open(errors="replace") as log:
+            log.seek(self._log_start)
+            lines = log.read().splitlines()
         return f"--- the end of {self.log}\n" + "\n".join(lines[-25:])
 
 
@@ -73,6 +90,7 @@ class Stack:
     settings: dict[str, str] = field(default_factory=dict)
     """Further environment variables."""
     parts: list[Part] = field(init=False)
+    _lock: IO[str] | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.parts = [Part("app", self), Part("workers", self)]
@@ -89,7 +107,10 @@ class Stack:
         return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        """NotReady if another installation has the folder or something else the port."""
+        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_free(self.port)
+        self._lock = _lock(self.data_dir)
         return self
 
     def __exit__(
@@ -100,6 +121,8 @@ class Stack:
     ) -> None:
         for part in reversed(self.parts):
             part.stop()
+        if self._lock is not None:
+            self._lock.close()
 
     def keep_alive(self) -> None:
         """Start again what has ended."""
@@ -148,3 +171,29 @@ class Stack:
             raise Refused(error.read().decode(errors="replace")) from None
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return None
+
+
+def _lock(folder: Path) -> IO[str]:
+    """Held while the file is open. Two installations on one folder stop each other's Redis."""
+    file = (folder / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise NotReady(
+            f"another installation runs on {folder}: end it, or set KERNELJUDGE_DATA_DIR "
+            "to another folder"
+        ) from None
+    return file
+
+
+def _check_free(port: int) -> None:
+    """Whoever has the port would answer in this installation's place."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise NotReady(
+                f"port {port} cannot be had ({error.strerror}): set KERNELJUDGE_PORT to another"
+            ) from None

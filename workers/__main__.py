@@ -40,6 +40,8 @@ def main() -> int:
 
 def _serve(settings: Settings, stopping: threading.Event) -> None:
     level = probe()
+    if level.missing and not settings.unsafe:
+        raise JailRefused(f"untrusted code is refused on this machine\n{level.describe()}")
     _log.info("%s", level.describe())
     gpus, notes = find_gpus() if settings.gpu else ([], ["KERNELJUDGE_GPU=off"])
     for note in notes:
