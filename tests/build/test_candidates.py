@@ -4,16 +4,17 @@ from kernels.contract import CasePlan, Choice, Launch, PointerArgument, TensorOp
 from tests.build.builds import AFTER_COPY, COPYING, plan_of
 
 UNTIMED = "host code timed kernels with do_bench: every time it read was 1 ms"
-TUNER = """
+TIMED = "        times = {block: do_bench(lambda: launch(x, y, block)) for block in blocks}"
+TUNER = f"""
 from triton.testing import do_bench
 
 def launch(x, y, block):
     copy[(triton.cdiv(100, block),)](x, y, 100, BLOCK=block)
 
-CACHE = {}
+CACHE = {{}}
 def tuned(x, y, blocks=(32, 64, 128)):
     if x.dtype not in CACHE:
-        times = {block: do_bench(lambda: launch(x, y, block)) for block in blocks}
+{TIMED}
         CACHE[x.dtype] = min(times, key=times.get)
     launch(x, y, CACHE[x.dtype])
 """
@@ -36,10 +37,12 @@ def test_every_timed_candidate_is_an_alternative() -> None:
     assert isinstance(choice, Choice)
     assert choice.function == "do_bench"
     assert grids(choice) == [[4], [2], [1]]
-    line = AFTER_COPY + TUNER.split("\n").index("def tuned(x, y, blocks=(32, 64, 128)):") + 2
-    assert choice.alternatives[0].config == "the first candidate"
-    assert choice.alternatives[2].config.startswith("candidate 3, line ")
-    assert line <= AFTER_COPY + TUNER.count("\n")
+    line = AFTER_COPY + TUNER.splitlines().index(TIMED)
+    assert [alternative.config for alternative in choice.alternatives] == [
+        "the first candidate",
+        f"candidate 2, line {line}",
+        f"candidate 3, line {line}",
+    ]
     assert case.notes == ("do_bench: 3 timed calls became a choice",)
 
 
@@ -159,6 +162,26 @@ def solve(x):
     triton.testing.do_bench(lambda: run(x, y))
     return run(x, y)
 """)
+    assert [step.kind for step in case.steps] == ["launch"]
+    assert case.notes == (UNTIMED,)
+
+
+def test_timing_at_import_or_within_a_graph_is_not_followed() -> None:
+    case = plan_of(
+        TUNER
+        + """
+X = torch.empty(100, device="cuda")
+tuned(X, torch.empty_like(X))
+
+def solve(x):
+    y, graph = torch.empty_like(x), torch.cuda.CUDAGraph()
+    CACHE.pop(x.dtype)
+    with torch.cuda.graph(graph):
+        tuned(x, y)
+    graph.replay()
+    return y
+"""
+    )
     assert [step.kind for step in case.steps] == ["launch"]
     assert case.notes == (UNTIMED,)
 

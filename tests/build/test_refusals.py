@@ -49,7 +49,6 @@ def test_device_data_cannot_be_read(code: str, what: str) -> None:
     ("code", "operation"),
     [
         ("torch.softmax(x, 0)", "torch.softmax"),
-        ("x @ x", "torch.dot"),
         ("torch.sort(x)", "torch.sort"),
         ("x[x > 0]", "torch.gt"),
         ("x + 1", "torch.add"),
@@ -66,6 +65,21 @@ def test_work_in_torch_is_refused(code: str, operation: str) -> None:
     )
     assert line == 1
     assert remedy.startswith("write it as a Triton kernel")
+
+
+@pytest.mark.parametrize(
+    ("code", "function", "operation"),
+    [
+        ("x @ x", "torch.matmul", "torch.dot"),
+        ("torch.einsum('i,i->', x, x)", "torch.einsum", "torch.bmm"),
+        ("torch.nn.functional.linear(x.view(10, 10), x[:10])", "torch.linear", "torch.mv"),
+        ("torch.square(x)", "torch.square", "torch.pow"),
+    ],
+)
+def test_work_in_torch_is_named_as_it_was_called(code: str, function: str, operation: str) -> None:
+    reason, line, _ = refused(code)
+    assert reason.startswith(f"{function} is not allowed in host code (it needs {operation}): ")
+    assert line == 1
 
 
 @pytest.mark.parametrize("code", ["torch.randn(3, device='cuda')", "torch.rand_like(x)",

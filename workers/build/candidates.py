@@ -53,8 +53,10 @@ class Candidates:
         with self._recorder.capture() as steps:
             call()
         key = tuple(map(_action, steps))
-        if self._fastest is None and not nested and self._worth_following(key):
+        if not nested and self._worth_following(key):
             self._follow(key)
+        elif key not in self._labels:
+            self._recorder.note(NOTE)
         return _FASTEST if key == self._fastest else MILLISECONDS
 
     def merged(self, plan: CasePlan) -> CasePlan:
@@ -66,11 +68,12 @@ class Candidates:
         merged = merge(plan, worlds)
         chosen = merged.steps != plan.steps
         note = f"do_bench: {len(self._labels)} timed calls became a choice" if chosen else NOTE
-        return merged.model_copy(update={"notes": (*plan.notes, note)[:64]})
+        return merged.model_copy(update={"notes": tuple(dict.fromkeys((*plan.notes, note)))[:64]})
 
     def _worth_following(self, key: Key) -> bool:
         return (
             self._exploring
+            and self._fastest is None
             and key not in self._labels
             and len(self._labels) < limits.ALTERNATIVES
             and not self._compiler.late

@@ -19,6 +19,7 @@ from workers.build.tensors import (
     on_backing,
     on_cpu,
 )
+from workers.facade.mode import called
 
 _ALLOCATIONS = {
     "aten.empty.memory_format",
@@ -176,7 +177,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 "make random numbers inside a kernel with tl.rand and a seed",
             )
         return self._recorder.refused(
-            f"{_spoken(name)} is not allowed in host code: the work must be done by Triton kernels",
+            f"{_as_called(name)}: the work must be done by Triton kernels",
             _DO_IT_IN_A_KERNEL,
         )
 
@@ -206,6 +207,14 @@ def _decomposed(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
 def _grows(tensor: torch.Tensor, size: Sequence[int] | torch.Tensor) -> bool:
     shape = size.shape if isinstance(size, torch.Tensor) else torch.Size(size)
     return shape.numel() * tensor.element_size() > tensor.untyped_storage().nbytes()
+
+
+def _as_called(name: str) -> str:
+    """That an operation is not allowed, by the name of the function that host code called."""
+    operation, function = _spoken(name), called()
+    if function.startswith("__") or function.strip("_") in ("", operation.split(".")[1]):
+        return f"{operation} is not allowed in host code"
+    return f"torch.{function} is not allowed in host code (it needs {operation})"
 
 
 def _spoken(name: str) -> str:

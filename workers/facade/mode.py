@@ -1,6 +1,7 @@
 """The torch function mode under which host code sees the GPU."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -9,6 +10,13 @@ from torch.utils._device import _device_constructors
 
 from workers.facade.hooks import Handler
 from workers.facade.placement import Placement
+
+_called: ContextVar[str] = ContextVar("called", default="")
+
+
+def called() -> str:
+    """Name of the torch function that host code has called and is in; empty outside of any."""
+    return _called.get()
 
 
 class DeviceMode(TorchFunctionMode):
@@ -26,8 +34,17 @@ class DeviceMode(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        handler = self._handlers.get(func)
         keywords = self.placed(func, dict(kwargs or {}))
+        token = _called.set(getattr(func, "__name__", ""))
+        try:
+            return self._call(func, args, keywords)
+        finally:
+            _called.reset(token)
+
+    def _call(
+        self, func: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        handler = self._handlers.get(func)
         if handler is not None:
             return handler(func, args, keywords)
         resolve = self._placement.resolve
