@@ -1,11 +1,10 @@
 """Measure packed plans on the GPU of this machine and say whether each gets its verdict.
 
-python scripts/gpu_measure_check.py FOLDER [--repeat N] [--json FILE] [--calibrate]
+python scripts/gpu_measure_check.py FOLDER [--repeat N] [--json FILE]
 
 FOLDER holds <task>__<verdict>__<name>.bundle files, as scripts/pack_bundles.py writes them. Every
 plan is judged in a fresh process that is forked before CUDA is touched, as the service does it,
-but in no jail. Nothing is built. `--calibrate` prints what the clock rests on: the constant of an
-event pair, and the clock beside the profiler's kernel times.
+but in no jail. Nothing is built.
 """
 
 import argparse
@@ -19,7 +18,6 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,6 @@ from kernels.contract import CaseResult, DeviceName, Verdict, strongest
 from kernels.contract.wire import MeasureAnswer, MeasureRequest
 
 SECONDS = 60.0
-SPANS = [(16, 256), (256, 1024), (1024, 1024), (4096, 1024), (4096, 3000), (16384, 4096)]
-"""Shapes of the softmax that the clock and the profiler both time."""
 
 
 @dataclass
@@ -52,15 +48,12 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--calibrate", action="store_true")
     parser.add_argument("--device", type=DeviceName, default=DeviceName.H200)
     parser.add_argument("--only", default="", help="part of the names to measure")
     options = parser.parse_args()
     import workers.measure.prewarm  # noqa: F401  imports, touches no GPU
 
     record: dict[str, Any] = {}
-    if options.calibrate:
-        record["calibration"] = show_calibration(options.device)
     results: list[Judged] = []
     if options.folder is not None:
         for path in sorted(options.folder.glob("*.bundle")):
@@ -220,109 +213,6 @@ def as_json(result: Judged) -> dict[str, Any]:
         "problem": result.problem,
         "answer": None if answer is None else answer.model_dump(mode="json"),
     }
-
-
-def show_calibration(device: DeviceName) -> dict[str, Any]:
-    """Print the clock's constants and its agreement with the profiler."""
-    started = time.monotonic()
-    status, data = in_child(lambda: json.dumps(calibrate(device)).encode(), 120)
-    if status != "ok":
-        print(f"calibration {status}:\n{data.decode(errors='replace')[-3000:]}")
-        return {"problem": data.decode(errors="replace")}
-    found: dict[str, Any] = json.loads(data)
-    print(f"calibration in {time.monotonic() - started:.1f} s")
-    for name, value in found["constants"].items():
-        print(f"    {name:40} {value:8.3f}")
-    for row in found["spans"]:
-        print(
-            f"    softmax {row['shape']!s:14} clock {row['clock']:8.2f} us, "
-            f"profiler {row['profiler']:8.2f} us, raw events {row['events']:8.2f} us"
-        )
-    return found
-
-
-def calibrate(device: DeviceName) -> dict[str, Any]:
-    """Readings of graphs of known content, and softmax by clock and by profiler."""
-    import torch
-
-    from kernels.contract import DEVICES
-    from workers.measure import driver
-    from workers.measure.clock import Clock, Contender
-    from workers.measure.replay import capture
-
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    with torch.cuda.stream(stream), torch.inference_mode():
-        started = time.perf_counter()
-        torch.zeros(1, device="cuda")
-        context = time.perf_counter() - started
-        started = time.perf_counter()
-        clock = Clock(DEVICES[device], 1)
-        set_up = time.perf_counter() - started
-        target = torch.zeros(1, device="cuda")
-
-        def fill(times: int) -> None:
-            for _ in range(times):
-                target.fill_(1.0)
-
-        graphs = {f"graph of {n} fills": capture(partial(fill, n)) for n in (1, 2, 5, 9, 17)}
-        racers = [Contender(name, graph.replay) for name, graph in graphs.items()]
-        racers += [Contender("empty graph", empty_graph()), Contender("nothing", lambda: None)]
-        clock.race(racers, 5)
-        times = clock.race(racers, 60).times
-        constants = {"context, s": context, "clock set-up, s": set_up}
-        constants["constant taken off, us"] = clock.overhead
-        started = time.perf_counter()
-        for _ in range(20):
-            driver.reset_persisting_cache()
-        constants["reset of persisting lines, us"] = (time.perf_counter() - started) / 20 * 1e6
-        for name, samples in times.items():
-            constants[f"{name}, raw us"] = statistics.median(samples) + clock.overhead
-        spans = [span(clock, shape) for shape in SPANS]
-    return {"constants": constants, "spans": spans}
-
-
-def empty_graph() -> Callable[[], None]:
-    """A graph of one empty node, by the driver itself."""
-    import torch
-    from cuda.bindings import driver as cuda
-
-    from workers.measure.driver import check
-
-    graph = check(cuda.cuGraphCreate(0))
-    check(cuda.cuGraphAddEmptyNode(graph, None, 0))
-    executable = check(cuda.cuGraphInstantiate(graph, 0))
-    stream = torch.cuda.current_stream().cuda_stream
-    return lambda: check(cuda.cuGraphLaunch(executable, stream))
-
-
-def span(clock: Any, shape: tuple[int, int]) -> dict[str, Any]:
-    """One softmax by the clock and by the profiler, in microseconds."""
-    import torch
-    from torch.autograd import DeviceType  # type: ignore[attr-defined]
-    from torch.profiler import ProfilerActivity, profile
-
-    from workers.measure.clock import Contender
-    from workers.measure.replay import capture
-
-    x = torch.randn(shape, device="cuda").half()
-
-    def work() -> None:
-        torch.softmax(x, -1)
-
-    work()
-    graph = capture(work)
-    contender = Contender("softmax", graph.replay)
-    clock.race([contender], 5)
-    read = statistics.median(clock.race([contender], 60).times["softmax"])
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-        clock.race([contender], 30)
-    kernels = [
-        event.time_range.elapsed_us()
-        for event in profiler.events()
-        if "softmax" in event.name.lower() and event.device_type == DeviceType.CUDA
-    ]
-    seen = statistics.median(kernels) if kernels else float("nan")
-    return {"shape": shape, "clock": read, "events": read + clock.overhead, "profiler": seen}
 
 
 if __name__ == "__main__":

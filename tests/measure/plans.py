@@ -4,7 +4,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from kernels.contract import Bundle, Case, Cost, DeviceName, DType, Parameter, Permissions, Task
+from kernels.contract import (
+    Bundle,
+    Case,
+    Cost,
+    DeviceName,
+    DType,
+    Parameter,
+    Permissions,
+    Task,
+    Tolerance,
+)
 from kernels.contract.wire import BuildRequest
 from tests.forked import forked
 
@@ -39,7 +49,9 @@ def solve(x):
 )
 
 
-def task(permissions: Permissions | None = None, rows: int = 4096) -> Task:
+def task(
+    permissions: Permissions | None = None, rows: int = 4096, tolerance: Tolerance | None = None
+) -> Task:
     """Twice a matrix: one ragged test case, one benchmark case."""
     cases = (
         Case(name="ragged", kind="test", values={"M": 7, "N": 129, "dtype": DType.FLOAT32}),
@@ -54,6 +66,7 @@ def task(permissions: Permissions | None = None, rows: int = 4096) -> Task:
         cases=cases,
         cost=Cost(bytes="2*M*N*dtype_bytes", rate="fp32"),
         permissions=permissions or Permissions(),
+        tolerance=tolerance or Tolerance(),
     )
 
 

@@ -2,7 +2,14 @@ import random
 
 import pytest
 
-from workers.measure.estimate import latency, median, overhead_of, rounds_for, survivors
+from workers.measure.estimate import (
+    latency,
+    median,
+    median_ratio,
+    relative,
+    rounds_for,
+    survivors,
+)
 
 
 def drifting(ratio: float, rounds: int, seed: int) -> tuple[list[float], list[float]]:
@@ -62,8 +69,23 @@ def test_survivors_are_near_the_best_and_fastest_first() -> None:
     assert survivors(times, float("inf")) == [2, 1, 3, 0]
 
 
-def test_the_constant_of_an_event_pair_comes_out_of_a_chain() -> None:
-    constant, kernel = 2.4, 1.1
-    found = overhead_of(constant + kernel, constant + 9 * kernel, 9)
-    assert found == pytest.approx(constant)
-    assert overhead_of(3.0, 2.0, 9) == 3.0
+def test_the_published_time_takes_the_session_out() -> None:
+    for slowdown in (1.0, 1.25):
+        kernel, anchor = drifting(0.7, 100, 2)
+        slower = [slowdown * time for time in kernel], [slowdown * time for time in anchor]
+        found = latency(*slower, 1, published=100.0)
+        assert found.value == pytest.approx(70, rel=0.003)
+        assert found.low <= found.value <= found.high
+        assert found.seen == pytest.approx(0.7 * median(anchor) * slowdown, rel=0.003)
+
+
+def test_a_drift_does_not_decide_between_configurations() -> None:
+    # The GPU slows down from round to round; the second is 2 % faster in each of them.
+    first = [100.0 + 10 * number for number in range(9)]
+    times = [first, [0.98 * time for time in first]]
+    assert survivors(relative(times), float("inf")) == [1, 0]
+    assert relative(times)[0] == pytest.approx([0.98**-0.5] * 9)
+
+
+def test_the_ratio_of_two_clocks_is_taken_round_by_round() -> None:
+    assert median_ratio([10.0, 22.0, 30.0], [10.0, 20.0, 15.0]) == pytest.approx(1.1)

@@ -1,7 +1,7 @@
 import pytest
 
 from kernels.contract import DEVICES, DeviceName
-from workers.measure.physics import floor, impossible_below
+from workers.measure.physics import clocks_agree, floor, impossible_below
 
 H200 = DEVICES[DeviceName.H200]
 
@@ -54,3 +54,13 @@ def test_skipped_work_is_impossible() -> None:
     full = floor(H200, flops, 1, "tensor16", 1.7e9).microseconds
     assert full * 0.9 < impossible_below(H200, flops, 1, "tensor16", 1.7e9)
     assert full > impossible_below(H200, flops, 1, "tensor16", 1.7e9)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agree"),
+    [(2.4, 2.9, True), (2.4, 3.6, False), (100.0, 102.5, True), (1000.0, 1040.0, False)],
+)
+def test_clocks_agree_within_a_share_or_a_microsecond(
+    first: float, second: float, agree: bool
+) -> None:
+    assert clocks_agree(first, second) == agree

@@ -1,45 +1,87 @@
 """Fixed work that every measurement is held against: its drift is the GPU's, not a kernel's."""
 
-import functools
+import math
+from dataclasses import dataclass
 
 import torch
 
+from kernels.contract import DeviceName
 from workers.measure.replay import capture
 
 _COPY_BYTES = 64 << 20
-_MATMUL_SIZE = 2048
+_MATMUL_SIZES = (2048, 4096, 8192)
+"""What a matrix product takes in time and power must resemble what it is compared with: against
+one of 2048, products of 8192 spread 0.7 % on an H200, against one of their own size 0.1 %."""
+
+PUBLISHED: dict[DeviceName, dict[str, float]] = {
+    DeviceName.H200: {"matmul_2048": 24.3, "matmul_4096": 176.4, "matmul_8192": 1598.0}
+}
+"""Microseconds of anchors on a device, as measured in docs/measured.md. Only of those that
+arithmetic bounds: their time follows the clock, which that of a copy does not. A new number makes
+old scores incomparable."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A graph of known work."""
+
+    name: str
+    graph: torch.cuda.CUDAGraph
+    amount: float
+    """Bytes it moves, or FLOPs it does."""
+    published: float | None
+    """Microseconds it takes on this device as a rule; None if that was never measured."""
+    kept: tuple[torch.Tensor, ...]
+    """What the graph reads and writes."""
 
 
 class Anchors:
-    """Graphs of the anchors; each is made when it is first needed."""
+    """The anchors of a device; each is made when it is first needed."""
 
-    @functools.cached_property
-    def copy(self) -> torch.cuda.CUDAGraph:
+    def __init__(self, device: DeviceName) -> None:
+        self._published = PUBLISHED.get(device, {})
+        self._made: dict[str, Anchor] = {}
+
+    def copy(self) -> Anchor:
         """A copy of 64 MiB, for what memory bounds."""
+        if "copy" not in self._made:
+            self._made["copy"] = self._copy()
+        return self._made["copy"]
+
+    def matmul(self, flops: float) -> Anchor:
+        """A bfloat16 product of square matrices, the one nearest in work, for arithmetic."""
+        size = nearest_size(flops)
+        name = f"matmul_{size}"
+        if name not in self._made:
+            self._made[name] = self._matmul(name, size)
+        return self._made[name]
+
+    def _copy(self) -> Anchor:
         source = torch.full((_COPY_BYTES,), 7, dtype=torch.uint8, device="cuda")
         target = torch.empty_like(source)
-        self._kept = [source, target]
 
         def work() -> None:
             target.copy_(source)
 
         work()
-        return capture(work)
+        return Anchor("copy", capture(work), 2 * _COPY_BYTES, None, (source, target))
 
-    @functools.cached_property
-    def matmul(self) -> torch.cuda.CUDAGraph:
-        """A bfloat16 product of two 2048 x 2048 matrices, for what arithmetic bounds."""
+    def _matmul(self, name: str, size: int) -> Anchor:
         generator = torch.Generator("cuda").manual_seed(1)
-        shape = (_MATMUL_SIZE, _MATMUL_SIZE)
         left, right = (
-            torch.randn(shape, generator=generator, device="cuda").to(torch.bfloat16)
+            torch.randn((size, size), generator=generator, device="cuda").to(torch.bfloat16)
             for _ in range(2)
         )
         target = torch.empty_like(left)
-        self._kept_matmul = [left, right, target]
 
         def work() -> None:
             torch.matmul(left, right, out=target)
 
         work()
-        return capture(work)
+        published = self._published.get(name)
+        return Anchor(name, capture(work), 2 * size**3, published, (left, right, target))
+
+
+def nearest_size(flops: float) -> int:
+    """Size of the anchor's matrices whose work is nearest to so many FLOPs."""
+    return min(_MATMUL_SIZES, key=lambda size: abs(math.log(max(flops, 1) / (2 * size**3))))

@@ -1,5 +1,6 @@
 """What all cases of one request share."""
 
+import functools
 import time
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from workers.measure.anchor import Anchors
 from workers.measure.clock import Clock
 from workers.measure.launch import Kernels
 from workers.measure.reference import Reference, load
+from workers.measure.second import SecondClock
 from workers.measure.sensors import Sensors
 
 GPU = "cuda"
@@ -38,10 +40,15 @@ class Bench:
             reference=load(request.reference),
             kernels=Kernels(bundle),
             clock=Clock(DEVICES[request.device], inputs.derive(request.seed, "clock")),
-            anchors=Anchors(),
+            anchors=Anchors(request.device),
             sensors=Sensors(uuid),
             deadline=deadline,
         )
+
+    @functools.cached_property
+    def second_clock(self) -> SecondClock:
+        """Made when the first case is timed."""
+        return SecondClock(self.clock)
 
     @property
     def device(self) -> Device:

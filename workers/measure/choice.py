@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from workers.measure.clock import Clock, Contender
-from workers.measure.estimate import rounds_for, survivors
+from workers.measure.estimate import relative, rounds_for, survivors
 from workers.measure.faults import LaunchRefused
 from workers.measure.replay import (
     BoundAlternative,
@@ -18,7 +18,7 @@ from workers.measure.replay import (
 )
 
 _FIRST_ROUNDS = 3
-_FINAL_ROUNDS = 12
+_FINAL_ROUNDS = 40
 _MARGIN = 1.15
 """Alternatives slower than the best by more leave after the first rounds."""
 
@@ -107,7 +107,7 @@ def _race(
 
     contenders = {index: contender(index) for index in runnable}
     first = clock.race(list(contenders.values()), _FIRST_ROUNDS).times
-    kept = survivors([first[str(index)] for index in runnable], _MARGIN)
+    kept = survivors(relative([first[str(index)] for index in runnable]), _MARGIN)
     finalists = [runnable[place] for place in kept]
     if len(finalists) == 1 or not thorough:
         return finalists
@@ -115,7 +115,7 @@ def _race(
     bounds = (_FIRST_ROUNDS, _FINAL_ROUNDS)
     rounds = rounds_for(clock.warm_up(racing), _BUDGET, bounds, _LIMIT)
     final = clock.race(racing, rounds).times
-    times = [final[str(index)] for index in finalists]
+    times = relative([final[str(index)] for index in finalists])
     return [finalists[place] for place in survivors(times, float("inf"))]
 
 

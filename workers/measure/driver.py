@@ -4,19 +4,27 @@ Imported only where there is a GPU; the rest of the measurer reaches the GPU thr
 """
 
 import ctypes
+import time
 from typing import Any
 
 import torch
 from cuda.bindings import driver as cuda
 
 from kernels.contract import Kernel
-from workers.measure.faults import CudaError
+from workers.measure.faults import CudaError, KernelHung
 from workers.measure.parameters import TENSOR_MAP_BYTES, ParameterBlock, TensorMapEncoding
 
 _SMALL_SHARED = 48 << 10
 """Dynamic shared memory that a block may have without asking."""
 
 _PORTABLE_CLUSTER = 8
+
+PATIENCE = 3.0
+"""Seconds that one run may take: over a thousand times what any case needs on a Hopper GPU."""
+
+_SPIN = 0.02
+_NAP = 1e-3
+"""Seconds; a round of timing ends within the first, and the GPU would idle while we sleep."""
 
 
 def check(result: tuple[Any, ...]) -> Any:
@@ -27,9 +35,20 @@ def check(result: tuple[Any, ...]) -> Any:
     return result[1] if len(result) == 2 else result[1:]
 
 
-def synchronize() -> None:
-    """Wait for the current stream; CudaError if a kernel failed."""
-    check(cuda.cuStreamSynchronize(torch.cuda.current_stream().cuda_stream))
+def synchronize(patience: float = PATIENCE) -> None:
+    """Wait for the current stream; CudaError if a kernel failed, KernelHung if none ends in time.
+
+    A wait of the driver's own has no limit, and nothing stops a kernel but the end of its process.
+    """
+    stream = torch.cuda.current_stream().cuda_stream
+    started = time.monotonic()
+    while (status := cuda.cuStreamQuery(stream)[0]) == cuda.CUresult.CUDA_ERROR_NOT_READY:
+        waited = time.monotonic() - started
+        if waited > patience:
+            raise KernelHung(f"a kernel did not end within {patience:.0f} s")
+        if waited > _SPIN:
+            time.sleep(_NAP)
+    check((status,))
 
 
 def reset_persisting_cache() -> None:

@@ -14,25 +14,48 @@ class Latency:
     """Microseconds."""
 
     value: float
+    """As if the anchor had taken its published time."""
     low: float
     """95 % bootstrap interval."""
     high: float
+    seen: float
+    """As it was in this session, at the clocks of this session."""
 
 
-def latency(samples: Sequence[float], anchor: Sequence[float], seed: int) -> Latency:
-    """Median ratio to the anchor, round by round, times the anchor's median.
+def latency(
+    samples: Sequence[float], anchor: Sequence[float], seed: int, published: float | None = None
+) -> Latency:
+    """Median ratio to the anchor, round by round, times the anchor's published time.
 
     A clock that drifts moves both sides of a ratio alike; a median does not see what disturbs
-    single rounds. Both sequences hold one positive time per round, in microseconds.
+    single rounds. Both sequences hold one positive time per round, in microseconds. Without a
+    published time the anchor's median stands in for it.
     """
     ratios = numpy.log(numpy.asarray(samples) / numpy.asarray(anchor))
     times = numpy.asarray(anchor, dtype=numpy.float64)
-    value = float(numpy.exp(numpy.median(ratios)) * numpy.median(times))
     rounds = numpy.random.default_rng(seed).integers(0, len(times), (_RESAMPLES, len(times)))
     resampled = numpy.exp(numpy.median(ratios[rounds], axis=1))
-    resampled *= numpy.median(times[rounds], axis=1)
+    seen = float(numpy.exp(numpy.median(ratios)) * numpy.median(times))
+    if published is None:
+        value = seen
+        resampled *= numpy.median(times[rounds], axis=1)
+    else:
+        value = float(numpy.exp(numpy.median(ratios))) * published
+        resampled *= published
     low, high = numpy.percentile(resampled, _INTERVAL)
-    return Latency(value, min(float(low), value), max(float(high), value))
+    return Latency(value, min(float(low), value), max(float(high), value), seen)
+
+
+def median_ratio(samples: Sequence[float], others: Sequence[float]) -> float:
+    """Median over rounds of one time as a multiple of the other."""
+    return float(numpy.median(numpy.asarray(samples) / numpy.asarray(others)))
+
+
+def relative(times: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Each round's times as multiples of their geometric mean, so that rounds compare."""
+    logs = numpy.log(numpy.asarray(times, dtype=numpy.float64))
+    found: list[list[float]] = numpy.exp(logs - logs.mean(axis=0)).tolist()
+    return found
 
 
 def median(samples: Sequence[float]) -> float:
@@ -56,9 +79,3 @@ def survivors(times: Sequence[Sequence[float]], margin: float) -> list[int]:
     best = min(medians)
     order = sorted(range(len(medians)), key=lambda index: medians[index])
     return [index for index in order if medians[index] <= best * margin]
-
-
-def overhead_of(one: float, chain: float, length: int) -> float:
-    """Constant of an event pair from the readings of one kernel and of a chain of them."""
-    kernel = max((chain - one) / (length - 1), 0.0)
-    return max(one - kernel, 0.0)

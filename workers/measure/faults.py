@@ -60,6 +60,10 @@ class KernelFailed(Exception):
     """A kernel failed while it ran, and the CUDA context with it; the text is one sentence."""
 
 
+class KernelHung(Exception):
+    """A kernel does not end, and only the end of the process ends it; the text is one sentence."""
+
+
 class GpuBroken(Exception):
     """The GPU or its driver failed in a way that no kernel causes: the judge's fault."""
 

@@ -18,7 +18,7 @@ from kernels.contract import (
     Verdict,
 )
 from kernels.contract.wire import Failure, MeasureAnswer, MeasureRequest
-from workers.measure import choice, driver, faults, loader, shares, timing
+from workers.measure import choice, driver, faults, finishing, loader, shares, timing
 from workers.measure.bench import GPU, Bench
 from workers.measure.compare import largest_errors
 from workers.measure.correctness import Correctness, Finding
@@ -107,10 +107,15 @@ def judge_case(bench: Bench, case: Case) -> _Judged:
     except faults.KernelFailed as error:
         _wreckage.append((bench, error))
         return _Judged(_failed(case, Verdict.RUNTIME_ERROR, str(error)), alive=False)
+    except faults.KernelHung as error:
+        # Reading results, freeing memory, ending the context: everything would wait for it.
+        _wreckage.append((bench, error))
+        return _Judged(_failed(case, Verdict.TIMEOUT, str(error)), alive=False)
     except torch.OutOfMemoryError:
         return _Judged(_failed(case, Verdict.REJECTED, _out_of_memory(bench, case)))
-    except torch.AcceleratorError as error:
-        fault = faults.while_running(faults.from_torch(str(error)), None)
+    except (faults.CudaError, torch.AcceleratorError) as error:
+        known = error if isinstance(error, faults.CudaError) else faults.from_torch(str(error))
+        fault = faults.while_running(known, None)
         if isinstance(fault, faults.GpuBroken):
             raise fault from error
         _wreckage.append((bench, error))
@@ -130,9 +135,9 @@ def _judge_case(bench: Bench, case: Case) -> CaseResult:
     if finding is None and case.kind == "benchmark":
         outcome = timing.measure(correctness)
         measured, finding = outcome.timing, outcome.finding
-        parts = shares.measure(
-            replay, correctness.picks, bench.clock, lambda: _put_inputs(correctness)
-        )
+        replayed = (replay, correctness.picks, bench.clock, lambda: _put_inputs(correctness))
+        parts = shares.measure(*replayed)
+        finding = finding or finishing.judge(*replayed, measured.microseconds)
     return _result(correctness, finding, measured, parts)
 
 

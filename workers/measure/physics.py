@@ -34,6 +34,17 @@ def floor(device: Device, flops: int, nbytes: int, rate: Rate, clock_hz: float |
     return Floor(longest, "memory" if memory >= compute else "compute")
 
 
+CLOCKS_APART = (0.03, 1.0)
+"""By what share, or by how many microseconds, two clocks may differ. On an H200 they were 0.4 %
+apart at most over 64 timings of matrix products, and 0.6 us over kernels from 2 us to 5 ms."""
+
+
+def clocks_agree(first: float, second: float) -> bool:
+    """Whether two independent clocks tell the same, both in microseconds."""
+    share, microseconds = CLOCKS_APART
+    return abs(first - second) <= max(share * first, microseconds)
+
+
 def impossible_below(
     device: Device, flops: int, nbytes: int, rate: Rate, highest_clock_hz: float | None
 ) -> float:

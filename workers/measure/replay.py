@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from kernels.contract import Bundle, CasePlan, Choice, Launch, PlanRefused, TensorOp, View, limits
+from kernels.contract.ops import FINISHING
 from kernels.contract.steps import Action
 from workers.measure import driver, faults, ops
 from workers.measure.launch import BoundLaunch, Kernels, scratch_bytes
@@ -24,6 +25,8 @@ class Step:
     """Kernel function or torch operation."""
     run: Callable[[], None]
     kernel: bool
+    finishing: bool = False
+    """Whether it is arithmetic by torch."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ class Replay:
         if isinstance(action, Launch):
             bound = BoundLaunch(action, self._kernels, self.memory)
             return Step(bound.name, bound.run, kernel=True)
-        return Step(_op_name(action), ops.bind(action, self.memory.tensor), kernel=False)
+        run = ops.bind(action, self.memory.tensor)
+        return Step(_op_name(action), run, kernel=False, finishing=action.op in FINISHING)
 
     def _choice(self, choice: Choice) -> BoundChoice:
         alternatives = []
@@ -122,22 +126,26 @@ class Replay:
 
 
 def run_to_end(step: Step) -> None:
-    """Run one step and wait; KernelFailed names its kernel."""
+    """Run one step and wait; KernelFailed and KernelHung name its kernel."""
     step.run()
     try:
         driver.synchronize()
     except faults.CudaError as error:
         raise faults.while_running(error, step.name if step.kernel else None) from None
+    except faults.KernelHung:
+        raise faults.KernelHung(
+            f"the kernel {step.name} did not end within {driver.PATIENCE:.0f} s on the GPU"
+        ) from None
 
 
-def capture(work: Callable[[], None]) -> torch.cuda.CUDAGraph:
+def capture(work: Callable[[], object]) -> torch.cuda.CUDAGraph:
     """What `work` does on the current stream as a graph; nothing of it runs now.
 
     torch.cuda.graph() would also collect garbage and empty the allocator's cache, which takes
     longer than most measurements.
     """
     graph = torch.cuda.CUDAGraph()
-    torch.cuda.current_stream().synchronize()
+    driver.synchronize()
     graph.capture_begin(capture_error_mode="thread_local")
     try:
         work()

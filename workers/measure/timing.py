@@ -1,18 +1,19 @@
 """Time a benchmark case that was found right, and check what its timed replays computed."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from kernels.contract import Distribution, Timing, Verdict
-from workers.measure import physics
+from workers.measure import driver, physics
+from workers.measure.anchor import Anchor
 from workers.measure.bench import Bench
-from workers.measure.clock import Contender
+from workers.measure.clock import Clock, Contender
 from workers.measure.correctness import Correctness, Finding
-from workers.measure.estimate import Latency, latency, rounds_for
+from workers.measure.estimate import Latency, latency, median, rounds_for
 from workers.measure.inputs import Inputs
 from workers.measure.memory import NAN
 from workers.measure.replay import capture
@@ -24,6 +25,14 @@ before them, so that its results are no candidate's answers."""
 
 _BUDGET = 0.12
 """Seconds of one case: more than 100 rounds unless the kernel takes over 0.3 ms."""
+
+_DENSE_BUDGET = 0.25
+_DENSE_WARM_UP = 0.12
+"""Seconds of a case that arithmetic bounds: dense work lets a GPU cap its power after 60 to 100 ms,
+and while it does so times move by a tenth."""
+
+_SECOND_ROUNDS = (12, 24)
+_SECOND_BUDGET = 0.04
 
 _ROUNDS = (40, 200)
 """Fewest and most; 40 rounds kept the ratio of a kernel to itself within 0.2 %."""
@@ -59,9 +68,10 @@ class _Candidate:
 
     def contender(self) -> Contender:
         """To race."""
-        return Contender("candidate", self.graph.replay, self._prepare, self._finish)
+        return Contender("candidate", self.graph.replay, self.prepare, self._finish)
 
-    def _prepare(self, _: int) -> None:
+    def prepare(self, _: int) -> None:
+        """Put one of the input sets in place and poison the rest."""
         memory = self.correctness.replay.memory
         self.current = self.random.randrange(len(self.images))
         memory.load(self.images[self.current])
@@ -70,6 +80,7 @@ class _Candidate:
 
     def _finish(self, number: int) -> None:
         if number in self.checked:
+            driver.synchronize()  # a look at memory would wait for ever
             finding = self.correctness.inspect(self.images[self.current])
             self.kept.append(_Kept(self.current, self.correctness.outputs(), finding))
 
@@ -101,24 +112,42 @@ def measure(correctness: Correctness) -> Measured:
         random.Random(seed),
         correctness.replay.capture(correctness.picks),
     )
-    floor = _floor(correctness, None)
-    anchor = bench.anchors.matmul if floor.bound == "compute" else bench.anchors.copy
-    contenders = [candidate.contender(), Contender("anchor", anchor.replay)]
+    dense = _floor(correctness, None).bound == "compute"
+    anchor = bench.anchors.copy()
+    if dense:
+        anchor = bench.anchors.matmul(bench.request.task.flops(correctness.case))
+    contenders = [candidate.contender(), Contender("anchor", anchor.graph.replay)]
     baseline = _baseline(correctness)
     if baseline is not None:
         contenders.append(Contender("torch", baseline.graph.replay))
     limit = _LIMIT_SHARE * max(bench.seconds_left, 0)
-    rounds = rounds_for(bench.clock.warm_up(contenders), _BUDGET, _ROUNDS, limit)
+    rounds = rounds_of(bench.clock, contenders, dense, limit)
     candidate.checked = {rounds - 1, *candidate.random.sample(range(rounds), 2)}
     readings: list[Reading] = []
     times = bench.clock.race(contenders, rounds, _reader(bench, rounds, readings)).times
-    result = latency(times["candidate"], times["anchor"], seed)
-    torch_time = None
-    if baseline is not None:
-        torch_time = latency(times["torch"], times["anchor"], seed).value
-    timing = _timing(correctness, result, times["candidate"], torch_time, conditions(readings))
-    finding = _check(candidate) or _plausible(correctness, result, conditions(readings))
+    result = latency(times["candidate"], times["anchor"], seed, anchor.published)
+    each = 1e-6 * sum(median(samples) for samples in times.values())
+    second = result.seen * _second_clock(
+        candidate, rounds_for(each, _SECOND_BUDGET, _SECOND_ROUNDS, limit)
+    )
+    state = conditions(readings)
+    timing = _timing(correctness, result, times, anchor, second, state)
+    finding = _check(candidate) or _plausible(correctness, result.seen, second, state)
     return Measured(timing, finding)
+
+
+def rounds_of(clock: Clock, contenders: Sequence[Contender], dense: bool, limit: float) -> int:
+    """Warm up, then settle how many rounds count; `limit` is the most seconds for either."""
+    each = clock.warm_up(contenders, min(_DENSE_WARM_UP if dense else 0.0, limit))
+    return rounds_for(each, _DENSE_BUDGET if dense else _BUDGET, _ROUNDS, limit)
+
+
+def _second_clock(candidate: _Candidate, rounds: int) -> float:
+    """What another clock reads, as a multiple of what the first does in the same rounds."""
+    correctness, clock = candidate.correctness, candidate.correctness.bench.second_clock
+    stamped = clock.capture(lambda: correctness.replay.run(correctness.picks))
+    first = Contender("candidate", candidate.graph.replay, candidate.prepare)
+    return clock.ratio(first, stamped, rounds)
 
 
 def main_distribution(correctness: Correctness) -> Distribution:
@@ -148,7 +177,7 @@ def _baseline(correctness: Correctness) -> _Baseline | None:
         bench.reference.baseline(*made.arguments)
 
     work()
-    torch.cuda.current_stream().synchronize()
+    driver.synchronize()
     try:
         graph = capture(work)
     except RuntimeError:  # it allocates or waits in a way that no graph can hold
@@ -192,7 +221,9 @@ def _floor(correctness: Correctness, clock_hz: float | None) -> physics.Floor:
     )
 
 
-def _plausible(correctness: Correctness, result: Latency, state: Conditions) -> Finding | None:
+def _plausible(
+    correctness: Correctness, microseconds: float, second: float, state: Conditions
+) -> Finding | None:
     task, case = correctness.bench.request.task, correctness.case
     limit = physics.impossible_below(
         correctness.bench.device,
@@ -201,36 +232,45 @@ def _plausible(correctness: Correctness, result: Latency, state: Conditions) -> 
         task.cost.rate,
         state.highest_clock_hz,
     )
-    if result.value >= limit:
-        return None
-    return Finding(
-        Verdict.IMPLAUSIBLE,
-        f"{result.value:.2f} us is less than the {limit:.2f} us that the hardware needs",
-    )
+    reason = ""
+    if microseconds < limit:
+        reason = f"{microseconds:.2f} us is less than the {limit:.2f} us that the hardware needs"
+    elif not physics.clocks_agree(microseconds, second):
+        reason = f"two clocks disagree: {microseconds:.2f} and {second:.2f} us"
+    return Finding(Verdict.IMPLAUSIBLE, reason) if reason else None
 
 
 def _timing(
     correctness: Correctness,
     result: Latency,
-    samples: list[float],
-    torch_microseconds: float | None,
+    times: dict[str, list[float]],
+    anchor: Anchor,
+    second: float,
     state: Conditions,
 ) -> Timing:
     task, case = correctness.bench.request.task, correctness.case
     floor = _floor(correctness, state.clock_hz)
+    torch_time = None
+    if "torch" in times:
+        torch_time = latency(times["torch"], times["anchor"], 0, anchor.published).value
+    anchored = median(times["anchor"])
     seconds = result.value * 1e-6
     return Timing(
         microseconds=result.value,
         low=result.low,
         high=result.high,
-        samples=tuple(round(sample, 4) for sample in samples),
-        torch_microseconds=torch_microseconds,
+        samples=tuple(round(sample, 4) for sample in times["candidate"]),
+        torch_microseconds=torch_time,
         flops_per_second=task.flops(case) / seconds,
         bytes_per_second=task.bytes(case) / seconds,
         floor_microseconds=floor.microseconds,
-        roofline=floor.microseconds / result.value,
+        roofline=floor.microseconds / result.seen,
         bound=floor.bound,
         clock_hz=state.clock_hz,
         power_watts=state.power_watts,
         throttled=state.throttled,
+        anchor=anchor.name,
+        anchor_microseconds=anchored,
+        ceiling=anchor.amount / anchored * 1e6,
+        second_microseconds=second,
     )
