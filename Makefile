@@ -30,5 +30,8 @@ hostile: $(VENV)/.ready ## the hostile submissions with those that take long
 bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
 	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py); done
 
+bench-clock: $(VENV)/.ready ## on a GPU: how true, how steady and how sharp the clock is
+	$(BIN)/python benchmarks/bench_clock.py
+
 clean:
 	rm -rf $(VENV) var build
