@@ -193,7 +193,8 @@ def _provenance(attempt: Attempt, bundle: Bundle) -> Provenance:
     whole = bundle.with_texts("sass", review.sass)
     _publish(attempt, whole)
     PlanCache(connection, attempt.submission, attempt.task).replace(whole)
-    if review.provenance.outcome != "not rebuilt":
+    if review.provenance.outcome == "identical":
+        # The digest leaves the intermediate code out: a bad one must not condemn a rival's plan.
         connection.set(key, review.provenance.model_dump_json(), ex=PLAN_SECONDS)
     return review.provenance
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kernels.contract import Verdict
-from tests.hostile.rows import GROUPS, Row, rows
+from tests.hostile.rows import FOLDER, GROUPS, HONEST, Row, rows
 from tests.hostile.trial import Trial
 
 ROWS = [(group, row) for group in GROUPS for row in rows(group)]
@@ -44,3 +44,13 @@ def test_a_second_run_finds_no_trace_of_the_first(trial: Trial) -> None:
         detail = trial.judged(row)
         assert detail["verdict"] == Verdict.CHECKED, detail["reason"]
         assert "LEAKED" not in detail["report"]["log"]
+
+
+def test_a_forger_cannot_condemn_a_rivals_plan(trial: Trial) -> None:
+    """Plans are public: one may be sent again with intermediate code that makes another cubin."""
+    rival = HONEST.replace("BLOCK=2048", "BLOCK=1024")
+    forger = rival + (FOLDER / "submissions" / "condemns_a_rival.py").read_text()
+    detail = trial.stack.submit("softmax", forger, wait=120)
+    assert (detail["verdict"], detail["report"]["rebuilt"]) == (Verdict.REJECTED, "different")
+    detail = trial.stack.submit("softmax", rival, wait=120)
+    assert (detail["verdict"], detail["report"]["rebuilt"]) == (Verdict.CHECKED, "identical")
