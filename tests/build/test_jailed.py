@@ -6,9 +6,10 @@ from unittest import mock
 
 import pytest
 
-from kernels.contract import Bundle, DeviceName, limits
+from kernels.contract import Bundle, DeviceName, Task, limits
 from kernels.contract.wire import BuildAnswer, BuildRequest, Failure
 from tests.build.builds import COPY, COPYING
+from tests.build.test_manual import BEGINNING, EXAMPLES, asked
 from workers.jail import JailClient, Limits, ServerProcess, Status, probe
 from workers.servers import start_build
 from workers.settings import ROOT, Settings
@@ -41,10 +42,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     started.stop()
 
 
-def answer(server: ServerProcess, source: str) -> tuple[Bundle | Failure, str]:
+def answer(
+    server: ServerProcess, source: str, task: Task = COPYING
+) -> tuple[Bundle | Failure, str]:
     """What the build answers from the jail, and what the submission printed."""
     request = BuildRequest(
-        source=source, entry=COPYING.entry, task=COPYING, device=DeviceName.H200, seconds=50
+        source=source, entry=task.entry, task=task, device=DeviceName.H200, seconds=50
     )
     outcome = JailClient(server.socket).run(request.pack(), LIMITS)
     assert outcome.status is Status.OK, outcome
@@ -57,6 +60,13 @@ def test_a_submission_builds_and_what_it_prints_comes_back(server: ServerProcess
     bundle, output = answer(server, source)
     assert isinstance(bundle, Bundle)
     assert output.splitlines() == ["at import", "torch.Size([100])"]
+
+
+@pytest.mark.parametrize("what", ["do_bench", "triton_op", "gluon", "linspace", "autotune"])
+def test_what_needs_more_of_the_system_builds_too(server: ServerProcess, what: str) -> None:
+    example = next(example for example in EXAMPLES if what in example)
+    bundle, output = answer(server, BEGINNING + example, asked(example))
+    assert isinstance(bundle, Bundle), (bundle, output)
 
 
 @pytest.mark.parametrize(
