@@ -1,5 +1,6 @@
 """Provenance: kernels compiled again from their recorded IR where no submitted code ever ran."""
 
+import gc
 import hashlib
 import os
 import tempfile
@@ -30,6 +31,7 @@ def run(request: RebuildRequest, texts: list[bytes], started: float) -> bytes:
     scratch = Path(tempfile.mkdtemp(prefix="rebuild-"))
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
     os.chdir(scratch)
+    gc.disable()
     ptxas.install()
     _compile_all(request, texts, scratch, started + _DISASSEMBLY_SHARE * request.seconds)
     cubins = [_cubin(scratch, number) for number in range(len(request.kernels))]

@@ -39,7 +39,8 @@ def send(connection: socket.socket, header: dict[str, Any], *parts: bytes, timeo
     connection.settimeout(timeout)
     try:
         connection.sendall(_LENGTH.pack(len(encoded)) + encoded)
-        for part in parts:
+        # Not the empty ones: who has all bytes may have closed already.
+        for part in filter(None, parts):
             connection.sendall(part)
     except OSError as error:
         raise BrokenMessage(f"the message was not taken: {error}") from error
