@@ -48,6 +48,12 @@ def test_more_rounds_give_a_narrower_interval() -> None:
     assert many.high - many.low < few.high - few.low
 
 
+def test_no_interval_is_narrower_than_what_differs_between_processes() -> None:
+    found = latency([50.0] * 4000, [100.0] * 4000, 1)
+    assert found.low == pytest.approx(50 * 0.998)
+    assert found.high == pytest.approx(50 * 1.002)
+
+
 def test_the_same_samples_give_the_same_estimate() -> None:
     kernel, anchor = drifting(0.7, 50, 2)
     assert latency(kernel, anchor, 9) == latency(kernel, anchor, 9)

@@ -1,5 +1,6 @@
 """Latency and its interval from samples that were taken in the same rounds as an anchor's."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,11 @@ import numpy
 
 _RESAMPLES = 1000
 _INTERVAL = (2.5, 97.5)
+
+REPEATABILITY = 0.002
+"""Half width, as a share, of what differs between processes and not between rounds, such as where
+memory lies. With it intervals held the median of all judgings of a plan in 95 of 100, without it
+in 85 (185 judgings of 26 cases on an H200)."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,7 @@ class Latency:
     value: float
     """As if the anchor had taken its published time."""
     low: float
-    """95 % bootstrap interval."""
+    """95 % interval, over rounds and processes."""
     high: float
     seen: float
     """As it was in this session, at the clocks of this session."""
@@ -43,7 +49,13 @@ def latency(
         value = float(numpy.exp(numpy.median(ratios))) * published
         resampled *= published
     low, high = numpy.percentile(resampled, _INTERVAL)
-    return Latency(value, min(float(low), value), max(float(high), value), seen)
+    between = REPEATABILITY * value
+    return Latency(
+        value,
+        value - math.hypot(max(value - float(low), 0.0), between),
+        value + math.hypot(max(float(high) - value, 0.0), between),
+        seen,
+    )
 
 
 def median_ratio(samples: Sequence[float], others: Sequence[float]) -> float:
