@@ -4,10 +4,14 @@ Fork servers first, since they probe the jail and refuse to start where a layer 
 one RQ worker per queue. What dies is started again; SIGTERM lets the jobs at hand finish.
 """
 
+import fcntl
 import logging
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from workers import servers
 from workers.gpus import Gpu, find_gpus
@@ -31,11 +35,26 @@ def main() -> int:
     try:
         settings = Settings.load()
         settings.runtime_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _serve(settings, stopping)
+        with _claimed(settings.runtime_dir):
+            _serve(settings, stopping)
     except (ValueError, FileNotFoundError, JailRefused) as error:
         _log.error("%s", error)
         return 1
     return 0
+
+
+@contextmanager
+def _claimed(folder: Path) -> Iterator[None]:
+    """Hold the folder; ValueError if it is held. Two would take each other's sockets away."""
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"other workers run on {folder}: one `python -m workers` serves a whole host; "
+                "for a second one set KERNELJUDGE_DATA_DIR to another folder"
+            ) from None
+        yield
 
 
 def _serve(settings: Settings, stopping: threading.Event) -> None:

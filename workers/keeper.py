@@ -48,6 +48,9 @@ class ServerKeeper(threading.Thread):
         while not self._stopping.wait(_LOOK_S):
             if not server.alive():
                 server = self._again(server)
+            elif not server.socket.exists():  # a cleaner of old files, or a mistake
+                server.stop()
+                server = self._again(server)
         server.stop()
 
     def _again(self, dead: ServerProcess) -> ServerProcess:
