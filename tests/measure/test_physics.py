@@ -1,7 +1,7 @@
 import pytest
 
 from kernels.contract import DEVICES, DeviceName
-from workers.measure.physics import clocks_agree, floor, impossible_below
+from workers.measure.physics import clocks_agree, floor, impossible_below, nearest_product
 
 H200 = DEVICES[DeviceName.H200]
 
@@ -64,3 +64,18 @@ def test_clocks_agree_within_a_share_or_a_microsecond(
     first: float, second: float, agree: bool
 ) -> None:
     assert clocks_agree(first, second) == agree
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        ((1, 1, 1), 2048),
+        ((4096, 4096, 4096), 4096),
+        ((8192, 8192, 1024), 4096),
+        ((8192, 8192, 8192), 8192),
+        ((20000, 20000, 20000), 8192),
+    ],
+)
+def test_the_anchor_is_nearest_in_work(shape: tuple[int, int, int], size: int) -> None:
+    m, n, k = shape
+    assert nearest_product(2 * m * n * k, (2048, 4096, 8192)) == size

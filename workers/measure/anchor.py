@@ -1,11 +1,11 @@
 """Fixed work that every measurement is held against: its drift is the GPU's, not a kernel's."""
 
-import math
 from dataclasses import dataclass
 
 import torch
 
 from kernels.contract import DeviceName
+from workers.measure.physics import nearest_product
 from workers.measure.replay import capture
 
 _COPY_BYTES = 64 << 20
@@ -50,7 +50,7 @@ class Anchors:
 
     def matmul(self, flops: float) -> Anchor:
         """A bfloat16 product of square matrices, the one nearest in work, for arithmetic."""
-        size = nearest_size(flops)
+        size = nearest_product(flops, _MATMUL_SIZES)
         name = f"matmul_{size}"
         if name not in self._made:
             self._made[name] = self._matmul(name, size)
@@ -80,8 +80,3 @@ class Anchors:
         work()
         published = self._published.get(name)
         return Anchor(name, capture(work), 2 * size**3, published, (left, right, target))
-
-
-def nearest_size(flops: float) -> int:
-    """Size of the anchor's matrices whose work is nearest to so many FLOPs."""
-    return min(_MATMUL_SIZES, key=lambda size: abs(math.log(max(flops, 1) / (2 * size**3))))

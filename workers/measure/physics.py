@@ -1,5 +1,7 @@
 """The hardware's floor under a case, and what is too fast to be true."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +34,11 @@ def floor(device: Device, flops: int, nbytes: int, rate: Rate, clock_hz: float |
     if longest < _LATENCY_FLOOR:
         return Floor(longest, "latency")
     return Floor(longest, "memory" if memory >= compute else "compute")
+
+
+def nearest_product(flops: float, sizes: Sequence[int]) -> int:
+    """The size whose product of square matrices is nearest in work, by ratio, to so many FLOPs."""
+    return min(sizes, key=lambda size: abs(math.log(max(flops, 1) / (2 * size**3))))
 
 
 CLOCKS_APART = (0.03, 1.0)
