@@ -1,4 +1,4 @@
-# Needs Python 3.11 or newer and nothing else; everything goes into .venv.
+# Needs Python 3.11 or newer and nothing else; everything goes into .venv and var.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

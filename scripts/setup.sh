@@ -15,15 +15,21 @@ make_venv() {
 # Debian and Ubuntu ship venv apart from Python.
 if ! make_venv; then
     rm -rf "$VENV"
+    package=$("$PYTHON" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
     sudo=$([ "$(id -u)" = 0 ] || echo sudo)
-    if command -v apt-get >/dev/null; then
-        echo "installing python3-venv, which Debian and Ubuntu ship apart from Python"
-        $sudo apt-get update -qq && $sudo apt-get install -y -qq python3-venv >/dev/null
+    if command -v apt-get >/dev/null && command -v ${sudo:-sh} >/dev/null; then
+        echo "installing $package, which Debian and Ubuntu ship apart from Python"
+        $sudo apt-get update -qq && $sudo apt-get install -y -qq "$package" >/dev/null || true
     fi
-    make_venv || { echo "cannot make a virtual environment: install python3-venv" >&2; exit 1; }
+    make_venv || {
+        rm -rf "$VENV"
+        echo "Python's venv module is missing. As root: apt-get install $package" >&2
+        exit 1
+    }
 fi
 
 gpu=$([ -e /proc/driver/nvidia/version ] && echo ,gpu || true)
-echo "installing packages into $VENV (torch and triton take a few minutes the first time)"
-"$VENV/bin/pip" install --quiet --disable-pip-version-check "$TORCH"
+quiet=$([ -t 1 ] || echo --quiet)
+echo "installing packages into $VENV: minutes and gigabytes the first time"
+"$VENV/bin/pip" install $quiet --disable-pip-version-check "$TORCH"
 "$VENV/bin/pip" install --quiet --disable-pip-version-check -e ".[workers,dev$gpu]"
