@@ -35,8 +35,7 @@ from workers.jail import JailClient, JailUnavailable
 from workers.kernel_reports import kernel_reports
 from workers.measuring import Measured
 from workers.measuring import measure as run_measure
-from workers.plan_cache import SECONDS as PLAN_SECONDS
-from workers.plan_cache import CachedPlan, PlanCache, code_version
+from workers.plan_cache import CachedPlan, PlanCache, ReviewCache
 from workers.rebuilding import Provenance, rebuild
 from workers.servers import socket_of
 from workers.settings import Settings
@@ -184,18 +183,12 @@ def _checked(attempt: Attempt, bundle: Bundle, note: BuildNote) -> Report:
 
 def _provenance(attempt: Attempt, bundle: Bundle) -> Provenance:
     """Whether clean processes make the same cubins; the disassembly joins the stored plan."""
-    connection = attempt.settings.connect()
-    key = f"rebuilt:{bundle.plan.digest}-{code_version()}"
-    known = connection.get(key)
-    if isinstance(known, bytes):
-        return Provenance.model_validate_json(known)
-    review = rebuild(bundle, attempt.task, attempt.jail("build"))
-    whole = bundle.with_texts("sass", review.sass)
-    _publish(attempt, whole)
-    PlanCache(connection, attempt.submission, attempt.task).replace(whole)
-    if review.provenance.outcome == "identical":
-        # The digest leaves the intermediate code out: a bad one must not condemn a rival's plan.
-        connection.set(key, review.provenance.model_dump_json(), ex=PLAN_SECONDS)
+    cache = ReviewCache(attempt.settings.connect(), bundle.plan)
+    review = cache.get()
+    if review is None:
+        review = rebuild(bundle, attempt.task, attempt.jail("build"))
+        cache.put(review)
+    _publish(attempt, bundle.with_texts("sass", review.sass))
     return review.provenance
 
 

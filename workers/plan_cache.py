@@ -1,4 +1,4 @@
-"""Plans that were built before, in Redis: the same source for the same task is not built twice."""
+"""Plans and reviews in Redis: one source for one task is not built, nor one plan rebuilt, twice."""
 
 import functools
 import hashlib
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import redis
 
-from kernels.contract import Bundle, Submission, Task, frame, limits
+from kernels.contract import Bundle, Plan, Submission, Task, frame, limits
 from kernels.contract._model import Model
 from workers.building import checked_bundle
+from workers.rebuilding import Provenance, Review
 from workers.reports import version
 from workers.settings import ROOT
 
 SECONDS = 24 * 3600
 ENTRIES = 64
-"""Plans that are kept, the newest ones."""
+"""Plans, and reviews, that are kept: the newest ones."""
 ENTRY_BYTES = 4 * limits.MIB
-"""Larger plans are not kept."""
+"""Larger ones are not kept."""
 
-_INDEX = "plans"
 _CODE = ("kernels/contract", "workers/build", "workers/facade", "workers/jail")
 
 
@@ -41,40 +41,81 @@ class PlanCache:
     """The entry of one submission; what it holds is hostile input like any plan."""
 
     def __init__(self, connection: redis.Redis, submission: Submission, task: Task) -> None:
-        self._redis = connection
+        self._shelf = _Shelf(connection, "plan")
         self._submission = submission
         self._task = task
-        self._key = f"plan:{key(submission, task)}"
+        self._key = key(submission, task)
 
     def get(self) -> CachedPlan | None:
         """The plan; None if it is not there or does not hold."""
-        data = self._redis.get(self._key)
-        if not isinstance(data, bytes):
+        data = self._shelf.get(self._key)
+        if data is None:
             return None
         try:
             header, blobs = frame.unpack(data)
             bundle = checked_bundle(b"".join(blobs), self._task, self._submission)
             return CachedPlan(bundle, _Header.model_validate_json(header).log)
         except ValueError:  # FrameRefused, PlanRefused and ValidationError are such
-            self._redis.delete(self._key)
+            self._shelf.drop(self._key)
             return None
-
-    def replace(self, bundle: Bundle) -> None:
-        """Keep a fuller bundle of the plan that is there; nothing if none is."""
-        known = self.get()
-        if known is not None and known.bundle.plan.digest == bundle.plan.digest:
-            self.put(CachedPlan(bundle, known.log))
 
     def put(self, plan: CachedPlan) -> None:
         """Keep a plan for a day, in place of the oldest if there are too many."""
-        data = frame.pack(_Header(log=plan.log).model_dump_json(), [plan.bundle.pack()])
+        header = _Header(log=plan.log).model_dump_json()
+        self._shelf.put(self._key, frame.pack(header, [plan.bundle.pack()]))
+
+
+class ReviewCache:
+    """Reviews by what their plans do; equal plans of different sources share one."""
+
+    def __init__(self, connection: redis.Redis, plan: Plan) -> None:
+        self._shelf = _Shelf(connection, "review")
+        self._key = f"{plan.digest}-{code_version()}"
+
+    def get(self) -> Review | None:
+        """The review; None if it is not there."""
+        data = self._shelf.get(self._key)
+        if data is None:
+            return None
+        header, blobs = frame.unpack(data)
+        provenance = Provenance.model_validate_json(header)
+        return Review(provenance, dict(zip(_listed(provenance), blobs, strict=True)))
+
+    def put(self, review: Review) -> None:
+        """Keep a review unless another try might tell more."""
+        if review.provenance.outcome != "not rebuilt":
+            listings = [review.sass[sha] for sha in _listed(review.provenance)]
+            self._shelf.put(self._key, frame.pack(review.provenance.model_dump_json(), listings))
+
+
+def _listed(provenance: Provenance) -> list[str]:
+    return [sha for sha, kernel in provenance.kernels.items() if kernel.mix is not None]
+
+
+class _Shelf:
+    """The newest entries of one kind."""
+
+    def __init__(self, connection: redis.Redis, kind: str) -> None:
+        self._redis = connection
+        self._kind = kind
+        self._index = f"{kind}s"
+
+    def get(self, key: str) -> bytes | None:
+        data = self._redis.get(f"{self._kind}:{key}")
+        return data if isinstance(data, bytes) else None
+
+    def drop(self, key: str) -> None:
+        self._redis.delete(f"{self._kind}:{key}")
+
+    def put(self, key: str, data: bytes) -> None:
         if len(data) > ENTRY_BYTES:
             return
+        name = f"{self._kind}:{key}"
         pipe = self._redis.pipeline()
-        pipe.set(self._key, data, ex=SECONDS)
-        pipe.zadd(_INDEX, {self._key: time.time()})
-        pipe.zrange(_INDEX, 0, -ENTRIES - 1)
-        pipe.zremrangebyrank(_INDEX, 0, -ENTRIES - 1)
+        pipe.set(name, data, ex=SECONDS)
+        pipe.zadd(self._index, {name: time.time()})
+        pipe.zrange(self._index, 0, -ENTRIES - 1)
+        pipe.zremrangebyrank(self._index, 0, -ENTRIES - 1)
         oldest = pipe.execute()[2]
         if oldest:
             self._redis.delete(*oldest)

@@ -1,15 +1,17 @@
 """The plan cache on a real Redis: equal submissions find their plan, damaged ones find nothing."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import redis
 
-from kernels.contract import Bundle, DeviceName, Submission
+from kernels.contract import Bundle, DeviceName, InstructionMix, Submission
+from kernels.contract.wire import Rebuilt
 from tests.build.builds import COPY, COPYING, built
 from workers import plan_cache
 from workers.building import Built, worth_keeping
-from workers.plan_cache import CachedPlan, PlanCache, key
+from workers.plan_cache import CachedPlan, PlanCache, ReviewCache, key
+from workers.rebuilding import Provenance, Review
 
 SOURCE = COPY + "def solve(x):\n    return run(x, torch.empty_like(x))\n"
 SUBMISSION = Submission(
@@ -70,13 +72,26 @@ def test_the_oldest_plans_make_room(
     assert connection.zcard("plans") == 2
 
 
-def test_texts_join_the_plan_that_is_there(connection: redis.Redis, bundle: Bundle) -> None:
-    whole = bundle.with_texts("sass", dict.fromkeys(bundle.plan.kernels, b"sass"))
-    cache(connection).replace(whole)
-    assert cache(connection).get() is None
-    cache(connection).put(CachedPlan(bundle, "printed"))
-    cache(connection).replace(whole)
-    assert cache(connection).get() == CachedPlan(whole, "printed")
+@pytest.mark.parametrize("outcome", ["identical", "different"])
+def test_a_review_is_found_by_what_the_plan_does(
+    connection: redis.Redis, bundle: Bundle, outcome: Literal["identical", "different"]
+) -> None:
+    (sha,) = bundle.plan.kernels
+    mix = InstructionMix(total=1, wgmma=0, mma=0, tma=0, async_copies=0, local=0, special=0)
+    kernels = {sha: Rebuilt(cubin=sha, mix=mix), "0" * 64: Rebuilt(cubin="0" * 64)}
+    review = Review(Provenance(outcome=outcome, reason="why", kernels=kernels), {sha: b"sass"})
+    assert ReviewCache(connection, bundle.plan).get() is None
+    ReviewCache(connection, bundle.plan).put(review)
+    told = bundle.with_texts("sass", review.sass).plan
+    assert ReviewCache(connection, told).get() == review
+    other = bundle.plan.model_copy(update={"cases": ()})
+    assert ReviewCache(connection, other).get() is None
+
+
+def test_what_could_not_be_rebuilt_is_tried_again(connection: redis.Redis, bundle: Bundle) -> None:
+    review = Review(Provenance(outcome="not rebuilt", reason="why"), {})
+    ReviewCache(connection, bundle.plan).put(review)
+    assert ReviewCache(connection, bundle.plan).get() is None
 
 
 def test_a_plan_that_was_built_in_a_hurry_is_not_kept() -> None:
