@@ -14,9 +14,15 @@ from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 _SPILLED, _ASKED = "spilled_bytes", "asked_options"
 _LINE = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _FILE = re.compile(r'^(\s*\.file\s+\d+\s+"[^"]*")[ \t]*$', re.MULTILINE)
-_PACKAGES = f"{Path(triton.__file__).parents[1]}/"
+PACKAGES = f"{Path(triton.__file__).parents[1]}/"
+"""Folder of all installed packages."""
 _TEXT_CHARACTERS = 500
 
+_TUNING = re.compile(
+    r"-O[0-3]|-v|--verbose|--warn-spills|--opt-level(=[0-3])?|--maxrregcount=\d{1,3}"
+    r"|--allow-expensive-optimizations=(true|false)|--register-usage-level=\d{1,2}"
+    r"|--regAllocOptLevel=\d|--fmad=(true|false)|--(def|force)-(load|store)-cache=[a-z]{2}|[0-3]"
+)
 HOST_OPTIONS = {
     *("arch", "backend_name", "max_num_imprecise_acc_default"),
     *("extern_libs", "ir_override"),
@@ -55,7 +61,7 @@ def portable(ptx: str) -> str:
 
     Otherwise the assembler looks them up, and one kernel gets other bytes on another machine.
     """
-    return _FILE.sub(r"\1, 1, 1", ptx.replace(f'"{_PACKAGES}', '"'))
+    return _FILE.sub(r"\1, 1, 1", ptx.replace(f'"{PACKAGES}', '"'))
 
 
 def spills(metadata: Any) -> tuple[int | None, int | None]:
@@ -67,6 +73,11 @@ def spills(metadata: Any) -> tuple[int | None, int | None]:
 def options(metadata: Any) -> dict[str, bool | int | str]:
     """Options of a compiled kernel that are not Triton's defaults."""
     return dict(getattr(metadata, _ASKED, None) or {})
+
+
+def only_tunes(text: str) -> bool:
+    """Whether options for the assembler can but tune: they name no other input or output."""
+    return all(_TUNING.fullmatch(option) for option in text.split(" "))
 
 
 def asked(given: CUDAOptions) -> dict[str, bool | int | str]:

@@ -56,6 +56,8 @@ def compile_again(kernel: RebuildKernel, text: bytes, folder: Path) -> tuple[byt
     source.write_bytes(text)
     known = CUDAOptions.__dataclass_fields__.keys() - ptxas.HOST_OPTIONS
     options = {name: value for name, value in kernel.options.items() if name in known}
+    if not ptxas.only_tunes(str(options.get("ptx_options") or "-v")):
+        del options["ptx_options"]
     compiled: Any = triton_compile(str(source), target=TARGET, options=options)
     asked = b"tt.warp_specialize" in text
     done = "ttg.warp_specialize" in compiled.asm["ttgir"] if "ttgir" in compiled.asm else True
