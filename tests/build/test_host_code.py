@@ -255,7 +255,7 @@ def solve(x):
     y = torch.empty_like(x)
     for _ in range(2):
         tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, y, 100)
-    assert tuned.best_config.kwargs["BLOCK"] == 32
+    assert tuned.best_config.kwargs["BLOCK"] in (32, 64)
     return y
 """
 

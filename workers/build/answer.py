@@ -65,7 +65,7 @@ class Prepared:
         if helper:
             silence()
         else:
-            self._session.candidates.explore(number)
+            self._session.worlds.explore(number)
         answer = self._answered(number)
         flush()
         if not helper:
@@ -73,11 +73,11 @@ class Prepared:
         return ANSWERED if answer.plan is not None else FAILED
 
     def _write(self, number: int, answer: Answer) -> None:
-        candidates = self._session.candidates
-        if candidates.answer is None:
+        path = self._session.worlds.answer
+        if path is None:
             write_whole(self._path(number), answer.model_dump_json().encode())
         elif answer.plan is not None:
-            write_whole(candidates.answer, answer.plan.model_dump_json().encode())
+            write_whole(path, answer.plan.model_dump_json().encode())
 
     def plans(self) -> list[CasePlan]:
         """The plans of all cases; BuildFailed for the first failure, BuildFault for one of ours."""
@@ -114,7 +114,7 @@ class Prepared:
         chosen = task.cases[number]
         outputs = case.trace(task, chosen, self._entry, self._call, session.recorder)
         plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
-        return session.candidates.merged(plan)
+        return session.picks.linked(session.candidates.merged(plan))
 
     def _call(self, function: Callable[[], Any]) -> Any:
         with self._session.facade:

@@ -1,6 +1,6 @@
 """Plans that differ only in which timed candidate host code took, made one plan with choices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -10,6 +10,7 @@ from kernels.contract import (
     Buffer,
     CasePlan,
     Choice,
+    Dropped,
     DType,
     Launch,
     PointerArgument,
@@ -67,6 +68,76 @@ def merge(base: CasePlan, worlds: Sequence[World]) -> CasePlan:
         )
     except ValidationError:  # for example, too many steps in all
         return base
+
+
+def link(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> CasePlan:
+    """The base plan, which goes on as after the first alternative of a choice, with alternatives
+    that go on as the other plans do, each made for one of the further alternatives. Those whose
+    plan is missing or does not fit are dropped."""
+    buffers, plans = base.buffers, {0: base}
+    for index, other in enumerate(others, start=1):
+        common = None if other is None else _buffers(buffers, other.buffers)
+        if other is not None and common is not None and other.outputs == base.outputs:
+            buffers, plans[index] = common, other
+    steps = [_kept(step, choice, sorted(plans)) for step in base.steps]
+    spans = [_difference(base.steps, p.steps) for p in plans.values() if p.steps != base.steps]
+    if spans:
+        first = next(i for i, s in enumerate(base.steps) if _is(s, choice))
+        start = min(first, *(span[0] for span in spans))
+        rest = len(base.steps) - max(span[1] for span in spans)
+        middles = {i: p.steps[start : len(p.steps) - rest] for i, p in plans.items()}
+        steps[start : len(steps) - rest] = [_whole(base, first, start, middles, buffers)]
+    unchanged = {index for plan in plans.values() for index in plan.unchanged}
+    return CasePlan(
+        **{
+            **dict(base),
+            "buffers": buffers,
+            "steps": tuple(steps),
+            "unchanged": tuple(sorted(unchanged)),
+        }
+    )
+
+
+def _is(step: Launch | TensorOp | Choice, choice: int) -> bool:
+    return isinstance(step, Choice) and step.id == choice
+
+
+def _kept(
+    step: Launch | TensorOp | Choice, choice: int, indices: Sequence[int]
+) -> Launch | TensorOp | Choice:
+    """The step, if it is the choice with those of its alternatives alone."""
+    if not isinstance(step, Choice) or step.id != choice:
+        return step
+    lost = [a for i, a in enumerate(step.alternatives) if i not in indices]
+    dropped = [Dropped(config=a.config, reason="host code could not go on with it") for a in lost]
+    return step.model_copy(
+        update={
+            "alternatives": tuple(step.alternatives[i] for i in indices),
+            "dropped": (*step.dropped, *dropped),
+        }
+    )
+
+
+def _whole(
+    base: CasePlan,
+    first: int,
+    start: int,
+    middles: Mapping[int, Steps],
+    buffers: Sequence[Buffer],
+) -> Choice:
+    """The choice at `first`, with what follows from each of its alternatives."""
+    choice = _kept(base.steps[first], base.steps[first].id, sorted(middles))  # type: ignore[union-attr]
+    assert isinstance(choice, Choice)
+    alternatives = tuple(
+        Alternative(config=alternative.config, steps=_actions(middles[index], {choice.id: index}))
+        for index, alternative in zip(sorted(middles), choice.alternatives, strict=True)
+    )
+    restore = {view.buffer: view for view in choice.restore}
+    for view in _state(base.steps[:start], alternatives, buffers):
+        restore.setdefault(view.buffer, view)
+    reset = {view.buffer for view in choice.reset}
+    kept = tuple(view for index, view in restore.items() if index not in reset)
+    return choice.model_copy(update={"alternatives": alternatives, "restore": kept})
 
 
 def _buffers(one: Sequence[Buffer], other: Sequence[Buffer]) -> tuple[Buffer, ...] | None:
@@ -151,11 +222,15 @@ def _alternatives(base: Steps, region: _Region) -> tuple[Alternative, ...]:
     return tuple(found)
 
 
-def _actions(steps: Steps) -> tuple[Action, ...]:
-    """The steps without choices, which cannot stand in a choice: their first alternatives."""
+def _actions(steps: Steps, picks: Mapping[int, int] | None = None) -> tuple[Action, ...]:
+    """The steps without choices, which cannot stand in a choice: with those alternatives that are
+    picked, and otherwise the first."""
     actions: list[Action] = []
     for step in steps:
-        actions += step.alternatives[0].steps if isinstance(step, Choice) else [step]
+        if isinstance(step, Choice):
+            actions += step.alternatives[(picks or {}).get(step.id, 0)].steps
+        else:
+            actions.append(step)
     return tuple(actions)
 
 

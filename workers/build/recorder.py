@@ -33,6 +33,7 @@ class Recorder:
         self._launched: set[int] = set()
         self._lists: list[list[Recorded]] = [[]]
         self._choices: dict[object, int] = {}
+        self._settled: set[int] = set()
 
     @property
     def steps(self) -> list[Recorded]:
@@ -46,6 +47,10 @@ class Recorder:
 
     def emit(self, step: Recorded) -> None:
         """Add a step; Refusal when there are too many."""
+        if isinstance(step, Choice) and step.id in self._settled:
+            for action in step.alternatives[0].steps:
+                self.emit(action)
+            return
         if len(self.steps) >= limits.STEPS:
             raise self.refused(
                 f"the host function issued more than {limits.STEPS} device operations",
@@ -74,6 +79,16 @@ class Recorder:
     def choice(self, key: object) -> int:
         """Number of the autotuner's decision with that key."""
         return self._choices.setdefault(key, len(self._choices))
+
+    def settle(self, choice: int) -> None:
+        """Let the first configuration of a decision stand, before and from now on."""
+        self._settled.add(choice)
+        for steps in self._lists:
+            recorded = list(steps)
+            steps.clear()
+            for step in recorded:
+                open_ = isinstance(step, Choice) and step.id == choice
+                steps += step.alternatives[0].steps if open_ else [step]  # type: ignore[union-attr]
 
     def note(self, text: str) -> None:
         """Say once what a reader of the plan should know."""

@@ -17,9 +17,11 @@ from workers.build.dispatch import RecordingMode
 from workers.build.functions import MetaFunctions, install_plain_functions
 from workers.build.kernels import BlobStore, KernelTable
 from workers.build.launcher import RecordingDriver
+from workers.build.picks import Picks
 from workers.build.recorder import Recorder
 from workers.build.source import FILE, Source
 from workers.build.tuning import Tuning
+from workers.build.worlds import Worlds
 from workers.facade import Facade, Handler, Hooks, Surroundings
 
 
@@ -36,7 +38,9 @@ class Session:
         self.compiler = Compiler(self.claims, deadline)
         device = DEVICES[request.device]
         finishing = request.task.permissions.finishing
-        self.candidates = Candidates(scratch / "candidates", self.recorder, self.compiler)
+        self.worlds = Worlds(scratch / "worlds", self.compiler)
+        self.candidates = Candidates(self.worlds, self.recorder)
+        self.picks = Picks(self.worlds, self.recorder)
         hooks = RecordingHooks(
             self.recorder, self.candidates, finishing, lambda: self.facade.function_mode()
         )
@@ -49,7 +53,8 @@ class Session:
         install_plain_functions(self.recorder)
         driver.set_active(self._driver)
         self.compiler.install()
-        Tuning(self.recorder, self.compiler).install()
+        Tuning(self.recorder, self.compiler, self.picks).install()
+        self.picks.install()
         ptxas.install()
         self.surroundings = Surroundings(FILE)
 

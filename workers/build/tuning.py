@@ -9,6 +9,7 @@ from triton.runtime.errors import OutOfResources, PTXASError
 
 from kernels.contract import Alternative, Choice, Dropped, limits
 from workers.build.compilation import Compiler, NotCompiled
+from workers.build.picks import Picks
 from workers.build.recorder import Recorded, Recorder
 from workers.facade.benchmarking import MILLISECONDS
 
@@ -19,9 +20,10 @@ _UNFIT = (OutOfResources, CompileTimeAssertionFailure, PTXASError, NotCompiled)
 class Tuning:
     """Takes the place of Autotuner.run."""
 
-    def __init__(self, recorder: Recorder, compiler: Compiler) -> None:
+    def __init__(self, recorder: Recorder, compiler: Compiler, picks: Picks) -> None:
         self._recorder = recorder
         self._compiler = compiler
+        self._picks = picks
         self._pruned: dict[object, list[Any]] = {}
 
     def install(self) -> None:
@@ -105,9 +107,11 @@ class Tuning:
         if dropped:
             total = len(alternatives) + len(dropped)
             self._recorder.note(f"{name}: {len(alternatives)} of {total} configurations are kept")
+        choice = self._recorder.choice((id(trial.tuner), key, texts))
+        self._picks.left_open(trial.tuner, choice, [config for config, _ in alternatives])
         self._recorder.emit(
             Choice(
-                id=self._recorder.choice((id(trial.tuner), key, texts)),
+                id=choice,
                 function=name,
                 alternatives=tuple(
                     Alternative(config=text, steps=tuple(steps))

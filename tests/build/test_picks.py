@@ -1,0 +1,159 @@
+"""Host code that asks an autotuner which configuration it took."""
+
+import pytest
+
+from kernels.contract import CasePlan, Choice, Launch
+from tests.build.builds import plan_of
+
+SPLIT = """
+@triton.autotune([triton.Config({"SPLIT": n, "BLOCK": 64}) for n in (1, 2, 4)], key=["count"],
+                 reset_to_zero=["part_ptr"])
+@triton.jit
+def parts(x_ptr, part_ptr, count, SPLIT: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + offsets, mask=offsets < count) / SPLIT
+    tl.store(part_ptr + tl.program_id(1) * count + offsets, value, mask=offsets < count)
+
+@triton.jit
+def joined(part_ptr, y_ptr, count, SPLIT: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for part in range(SPLIT):
+        total += tl.load(part_ptr + part * count + offsets, mask=offsets < count)
+    tl.store(y_ptr + offsets, total, mask=offsets < count)
+
+def split(x, part):
+    parts[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+
+def join(part, y, n):
+    for _ in range(n):
+        joined[(2,)](part, y, 100, SPLIT=n, BLOCK=64)
+"""
+
+
+def shape(choice: Choice) -> list[list[tuple[int, int]]]:
+    """Grids of all launches, by alternative."""
+    return [[s.grid[:2] for s in a.steps if isinstance(s, Launch)] for a in choice.alternatives]
+
+
+def kinds(case: CasePlan) -> list[str]:
+    return [step.kind for step in case.steps]
+
+
+def test_what_follows_from_a_configuration_is_part_of_its_alternative() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    join(part, y, parts.best_config.kwargs["SPLIT"])
+    return run(y, torch.empty_like(y))
+"""
+    )
+    assert kinds(case) == ["op", "choice", "launch"]
+    choice = case.steps[1]
+    assert isinstance(choice, Choice)
+    assert choice.function == "parts"
+    assert shape(choice) == [
+        [(2, 1), (2, 1)],
+        [(2, 2), (2, 1), (2, 1)],
+        [(2, 4), *[(2, 1)] * 4],
+    ]
+    assert "SPLIT: 4" in choice.alternatives[2].config
+    assert len(choice.reset) == 1
+    assert choice.restore == ()
+    assert case.notes == ()
+
+
+def test_a_configuration_that_is_only_printed_leaves_the_choice_alone() -> None:
+    body = (
+        SPLIT
+        + """
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    SHOW(parts.best_config)
+    split(x, part)
+    return run(part[0], y)
+"""
+    )
+    case = plan_of(body.replace("SHOW", "print"))
+    assert kinds(case) == ["op", "choice", "choice", "launch"]
+    assert case == plan_of(body.replace("SHOW", "str"))
+
+
+def test_later_launches_of_the_same_tuner_go_with_it() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    n = parts.best_config.kwargs["SPLIT"]
+    split(x, part)
+    join(part, y, n)
+    return y
+"""
+    )
+    (choice,) = (step for step in case.steps if isinstance(step, Choice))
+    assert shape(choice)[2] == [(2, 4), (2, 4), *[(2, 1)] * 4]
+
+
+def test_a_configuration_with_which_host_code_fails_is_dropped() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    assert parts.best_config.kwargs["SPLIT"] != 2
+    return run(part[0], y)
+"""
+    )
+    (choice,) = (step for step in case.steps if isinstance(step, Choice))
+    assert shape(choice) == [[(2, 1)], [(2, 4)]]
+    (dropped,) = choice.dropped
+    assert "SPLIT: 2" in dropped.config
+    assert dropped.reason == "host code could not go on with it"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "triton.testing.do_bench(lambda: run(x, y))",
+        "split(y, part); parts.best_config; other[lambda meta: (2, meta['SPLIT'])](x, part, 100)",
+    ],
+)
+def test_where_it_cannot_be_followed_the_first_configuration_stands(before: str) -> None:
+    case = plan_of(
+        SPLIT
+        + f"""
+other = triton.autotune([triton.Config({{"SPLIT": n, "BLOCK": 64}}) for n in (2, 1)], [])(parts.fn)
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    {before}
+    tuner = other if "other" in {before!r} else parts
+    split(x, part)
+    tuner[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    join(part, y, tuner.best_config.kwargs["SPLIT"])
+    tuner[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    return y
+"""
+    )
+    assert kinds(case)[-2:] == ["launch", "launch"]
+    assert any("host code asked for the configuration; the first stands" in n for n in case.notes)
+
+
+def test_a_tuner_that_has_not_run_has_no_configuration() -> None:
+    plan_of(
+        SPLIT
+        + """
+def solve(x):
+    assert not hasattr(parts, "best_config")
+    parts.best_config = "my own"
+    assert parts.best_config == "my own"
+    return run(x, torch.empty_like(x))
+"""
+    )
