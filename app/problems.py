@@ -17,7 +17,7 @@ from app.pages import problem_page
 from app.schemas import Problem
 
 _NEXT_STEPS = {
-    404: "Check the address; /api/v1/openapi.json lists all.",
+    404: "Check the address; /api/v1/openapi.json lists those of the API.",
     405: "Use another method; /api/v1/openapi.json lists all.",
 }
 _log = logging.getLogger(__name__)

@@ -14,6 +14,11 @@ from app.pages.rendering import render
 
 router = APIRouter()
 _FOLDER = Path(__file__).parents[2] / "docs"
+_SHELVES = {
+    "Taking part": ("host-code", "verdicts", "correctness", "timing", "api"),
+    "Running it": ("operating", "jail", "tasks", "measured"),
+}
+_LAST_SHELF = "How it is built"
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,8 @@ class Document:
 
 @router.get("/docs")
 def list_documents(request: Request) -> Response:
-    """All documents."""
-    return render(request, "documents.html", documents=tuple(documents().values()))
+    """All documents, what a participant needs first."""
+    return render(request, "documents.html", shelves=_shelves())
 
 
 @router.get("/docs/{name:path}")
@@ -49,6 +54,16 @@ def documents() -> dict[str, Document]:
     """All documents by name, as they were when first asked for."""
     read = (_read(path) for path in sorted(_FOLDER.rglob("*.md")))
     return {document.name: document for document in read}
+
+
+def _shelves() -> dict[str, list[Document]]:
+    """The documents as the list shows them; the last shelf has what no other one names."""
+    rest = dict(documents())
+    shelves = {
+        heading: [rest.pop(name) for name in names if name in rest]
+        for heading, names in _SHELVES.items()
+    }
+    return shelves | {_LAST_SHELF: list(rest.values())}
 
 
 def _read(path: Path) -> Document:

@@ -36,8 +36,11 @@ def percent(share: float) -> str:
 
 
 def error(value: float) -> str:
-    """A relative error."""
-    return "0" if value == 0 else f"{value:.1e}".replace("e-0", "e-")
+    """A relative error, to two digits."""
+    if value == 0 or 0.01 <= value < 1000:
+        return significant(value, 2)
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
 def data_size(count: int) -> str:

@@ -29,13 +29,28 @@ def test_units() -> None:
     assert formats.tera(655.3e12) == "655"
     assert formats.giga(4.272e12) == "4,272"
     assert formats.percent(0.0421) == "4.21 %"
-    assert formats.error(3.14e-4) == "3.1e-4"
-    assert formats.error(0) == "0"
     assert formats.data_size(40) == "40 B"
     assert formats.data_size(1024) == "1.00 KiB"
     assert formats.data_size(512 << 20) == "512 MiB"
     assert formats.magnitude(137_438_953_472) == "137 G"
     assert formats.magnitude(0) == "0"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (3.14e-4, "3.1e-4"),
+        (1.8e-32, "1.8e-32"),
+        (0.0123, "0.012"),
+        (0.5, "0.50"),
+        (98.7, "99"),
+        (131_000, "1.3e5"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_errors_are_plain_where_that_is_short(value: float, shown: str) -> None:
+    assert formats.error(value) == shown
 
 
 def test_times_are_utc() -> None:

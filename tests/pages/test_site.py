@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from app.pages.documents import documents
 from tests.pages import samples
 from tests.pages.site import Site
 
@@ -56,6 +57,14 @@ def test_documents_link_to_each_other(site: Site) -> None:
     assert response.headers["location"] == "/docs/verdicts"
     site.html("/docs/nope", status=404)
     site.html("/docs/..%2f..%2fREADME", status=404)
+
+
+def test_every_document_is_listed_once_what_participants_need_first(site: Site) -> None:
+    names = re.findall(
+        r'href="/docs/([^"]+)"', site.html("/docs").split("<main")[1].split("</main")[0]
+    )
+    assert sorted(names) == sorted(documents())
+    assert names[:2] == ["host-code", "verdicts"]
 
 
 def test_pages_are_not_part_of_the_api(site: Site) -> None:

@@ -87,7 +87,7 @@ def test_a_wrong_answer_shows_where_it_differs(site: Site) -> None:
     assert "1,320 of 4,560" in page
     assert "[0, 512] is nan, not 0.00131579" in page
     assert page.count('width="1" height="1"') == 6 * 11
-    assert '<span class="over">7.1e-1</span>' in page
+    assert '<span class="over">0.71</span>' in page
 
 
 def test_a_build_error_shows_the_line_beside_the_message(site: Site) -> None:
