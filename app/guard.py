@@ -52,7 +52,7 @@ class RequestGuard:
     def _check_host(self, headers: Headers) -> None:
         # A page of another site can make its name resolve to this machine; the browser then
         # takes us for that site, but still says so here.
-        name = urlsplit(f"//{headers.get('host', '')}").hostname
+        name = _hostname(headers.get("host", ""))
         if self._allowed_hosts is not None and name not in self._allowed_hosts:
             raise Misdirected(
                 "the request is addressed to a name that is not this service's",
@@ -60,11 +60,18 @@ class RequestGuard:
             )
 
 
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:  # brackets that are no IPv6 address
+        return None
+
+
 def _check_origin(headers: Headers) -> None:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     foreign = site not in (None, "same-origin", "none")
     if origin is not None and site is None:
-        foreign = urlsplit(origin).netloc != headers.get("host")
+        foreign = origin.partition("://")[2] != headers.get("host")
     if foreign:
         raise WrongOrigin(
             "a page of another site sent this request",

@@ -31,7 +31,8 @@ def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
         case Status.EXIT:
             return _died(f"{doing} ended the process with exit code {outcome.exit_code}")
         case Status.ERROR:
-            raise JudgeFault(f"{doing} failed inside the judge: {outcome.error.strip()[-350:]}")
+            shown = _printable(outcome.error.strip()[-350:])
+            raise JudgeFault(f"{doing} failed inside the judge: {shown}")
 
 
 class JudgeFault(Exception):
@@ -49,6 +50,11 @@ def signal_name(outcome: Outcome) -> str:
         return signal.Signals(outcome.signal or 0).name
     except ValueError:
         return str(outcome.signal)
+
+
+def _printable(text: str) -> str:
+    """Text that may have been forged, without what would command the operator's terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _rejected(reason: str) -> Failure:

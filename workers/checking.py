@@ -147,7 +147,8 @@ def _read(data: bytes, task: Task, runs: tuple[Run, ...]) -> tuple[InterpretAnsw
 def _expect(
     answer: InterpretAnswer, results: list[bytes], task: Task, runs: tuple[Run, ...]
 ) -> None:
-    if (answer.completed < len(runs)) != (answer.failure is not None):
+    short = len(runs) - answer.completed
+    if short < 0 or (short > 0) != (answer.failure is not None):
         raise AnswerRefused("it must complete all runs or say why not")
     specs: list[TensorSpec] = []
     for run in runs[: answer.completed]:

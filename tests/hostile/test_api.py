@@ -1,7 +1,9 @@
 """Requests made from our own OpenAPI description, right and wrong: never a 5xx, always a shape."""
 
+import socket
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import schemathesis
@@ -48,14 +50,55 @@ REFUSING = (
 """Operations with parameters that can be wrong by their description."""
 
 
+RAW: dict[str, tuple[bytes, bytes]] = {
+    "open bracket": (b"GET /tasks", b"Host: [::1"),
+    "empty brackets": (b"GET /tasks", b"Host: []"),
+    "bracket in a password": (b"GET /tasks", b"Host: a@[b"),
+    "no host": (b"GET /tasks", b"X: y"),
+    "two hosts": (b"GET /tasks", b"Host: evil\r\nHost: 127.0.0.1"),
+    "foreign origin": (b"POST /api/v1/submissions", b"Host: 127.0.0.1\r\nOrigin: http://["),
+    "no origin at all": (b"POST /api/v1/submissions", b"Host: 127.0.0.1\r\nOrigin: ://"),
+    "no number": (b"POST /api/v1/submissions", b"Host: 127.0.0.1\r\nContent-Length: \xb2"),
+    "two lengths": (
+        b"POST /api/v1/submissions",
+        b"Host: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: 1",
+    ),
+    "two framings": (
+        b"POST /api/v1/submissions",
+        b"Host: 127.0.0.1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked",
+    ),
+    "type of no letters": (
+        b"POST /api/v1/submissions",
+        b"Host: 127.0.0.1\r\nContent-Length: 0\r\nContent-Type: \xff/\xff; charset=\xff",
+    ),
+    "large header": (b"GET /tasks", b"Host: 127.0.0.1\r\nX: " + b"a" * 200_000),
+    "out of the files": (b"GET /static/..%2f..%2fpyproject.toml", b"Host: 127.0.0.1"),
+    "out of the documents": (b"GET /docs/..%2f..%2fREADME.md", b"Host: 127.0.0.1"),
+    "half a character": (b"GET /submissions/%ED%A0%80", b"Host: 127.0.0.1"),
+    "NUL": (b"GET /tasks/%00", b"Host: 127.0.0.1"),
+    "huge range": (
+        b"GET /static/style.css",
+        b"Host: 127.0.0.1\r\nRange: bytes=9" + b"9" * 30 + b"-",
+    ),
+    "no date": (b"GET /static/style.css", b"Host: 127.0.0.1\r\nIf-Modified-Since: 99 Xxx 9"),
+    "no method": (b"FOO /tasks", b"Host: 127.0.0.1"),
+}
+"""Request line and headers that no client writes."""
+
+
 @pytest.fixture(scope="module")
-def operations() -> Iterator[dict[str, Any]]:
-    """What a service of its own says that it can be asked, by method and path."""
+def address() -> Iterator[str]:
+    """Where a service of its own is."""
     with temporary_settings() as mine, serving(mine, Catalog()) as address:
-        schema = schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json")
-        results: list[Any] = list(schema.get_all_operations())
-        found = [result.ok() for result in results]
-        yield {operation.label: operation for operation in found}
+        yield address
+
+
+@pytest.fixture(scope="module")
+def operations(address: str) -> dict[str, Any]:
+    """What the service says that it can be asked, by method and path."""
+    schema = schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json")
+    results: list[Any] = list(schema.get_all_operations())
+    return {operation.label: operation for operation in (result.ok() for result in results)}
 
 
 def test_no_operation_is_left_out(operations: dict[str, Any]) -> None:
@@ -94,3 +137,13 @@ def ask(case: Any) -> None:
     if isinstance(wait, int | float) and wait > _LONGEST_WAIT_S:
         case.query["wait"] = _LONGEST_WAIT_S
     case.call_and_validate(checks=CHECKS)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_no_raw_request_breaks_the_service(address: str, name: str) -> None:
+    line, headers = RAW[name]
+    with socket.create_connection(("127.0.0.1", urlsplit(address).port or 80), 30) as connection:
+        connection.sendall(line + b" HTTP/1.1\r\n" + headers + b"\r\nConnection: close\r\n\r\n")
+        status = connection.recv(4096)
+    assert status.startswith(b"HTTP/1.1 ")
+    assert 200 <= int(status[9:12]) < 500, status

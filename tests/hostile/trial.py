@@ -5,12 +5,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from scripts.stack import Stack
-from tests.hostile.rows import HONEST, Row, rows
+from tests.hostile.rows import Row, rows
 from tests.stack.test_chaos import Process, descendants, process_table
 
+Key = TypeVar("Key")
 SECRET = "KERNELJUDGE_TEST_SECRET"
 _JAIL_UIDS = range(60_100, 60_200)
 _ENDS_WITHIN_S = 300
@@ -28,18 +29,18 @@ class Trial:
     def group(self, name: str) -> dict[Row, dict[str, Any]]:
         """The finished submissions of a group."""
         if name not in self._answers:
-            group = rows(name)
-            with ThreadPoolExecutor(len(group)) as pool:
-                self._answers[name] = dict(zip(group, pool.map(self.judged, group), strict=True))
+            group = {row: row.source for row in rows(name)}
+            self._answers[name] = self.sources(group)
         return self._answers[name]
 
-    def judged(self, row: Row) -> dict[str, Any]:
-        """A row, once it is finished."""
-        return self.stack.submit("softmax", row.source, wait=_ENDS_WITHIN_S)
+    def sources(self, wanted: dict[Key, str]) -> dict[Key, dict[str, Any]]:
+        """Sources, submitted all at once, once they are finished."""
+        with ThreadPoolExecutor(len(wanted)) as pool:
+            return dict(zip(wanted, pool.map(self.judged, wanted.values()), strict=True))
 
-    def honest(self) -> dict[str, Any]:
-        """The honest twin, once it is finished."""
-        return self.stack.submit("softmax", HONEST, wait=_ENDS_WITHIN_S)
+    def judged(self, source: str) -> dict[str, Any]:
+        """A source, once it is finished."""
+        return self.stack.submit("softmax", source, wait=_ENDS_WITHIN_S)
 
     def page(self, detail: dict[str, Any]) -> str:
         """The page of a submission."""

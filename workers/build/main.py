@@ -11,7 +11,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from kernels.contract import Bundle, CasePlan, Plan, Target, frame, limits
 from kernels.contract.bundle import first_problem
-from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, RebuildRequest
+from kernels.contract.wire import (
+    AnswerRefused,
+    BuildAnswer,
+    BuildRequest,
+    Failure,
+    RebuildRequest,
+)
 from workers.build import answer, rebuild, versions
 from workers.build.failures import BuildFailed, problem
 from workers.build.schedule import Schedule
@@ -50,7 +56,14 @@ def _built(message: BuildRequest, started: float) -> bytes:
         bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started)
         return BuildAnswer().pack((_packed(bundle),))
     except BuildFailed as error:
-        return BuildAnswer(failure=error.failure).pack()
+        return _told(error.failure)
+
+
+def _told(failure: Failure) -> bytes:
+    try:
+        return BuildAnswer(failure=failure).pack()
+    except BaseException:  # noqa: BLE001  a jailed child's main: submitted code broke what could tell it
+        os._exit(1)
 
 
 def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:

@@ -1,10 +1,11 @@
 """A submission's source as a module that Python, linecache and Triton find in a file."""
 
-import importlib.util
+import linecache
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from workers.facade.entry import callable_of
@@ -22,12 +23,13 @@ def write(source: str) -> str:
 
 def load(path: str, entry: str) -> Callable[..., Any]:
     """The entry function of the module in a file; whatever the module raises comes through."""
-    spec = importlib.util.spec_from_file_location(NAME, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    text = Path(path).read_text(encoding="utf-8")
+    module = ModuleType(NAME)
+    module.__file__ = path
     sys.modules[NAME] = module
-    spec.loader.exec_module(module)
+    # From its text, as the build does it: read from the file, it might name another encoding.
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     function = callable_of(getattr(module, entry, None))
     if function is None:
         raise NoEntry(f"the source defines no function {entry!r}")
