@@ -157,7 +157,7 @@ class Permissions(Model):
     """What host code may do beyond launching kernels and moving data."""
 
     finishing: bool = False
-    """Small arithmetic on partial results: sum, amax, add, mul, div."""
+    """Small arithmetic on partial results: sums, means, extremes and the four operations."""
     atomics: bool = False
     """Results may differ in the last bits between runs."""
     in_place: bool = False

@@ -63,6 +63,13 @@ def test_host_code_that_ends_its_process(code: str, how: str) -> None:
     assert failure.reason == f"the host function ended its process ({how})"
 
 
+def test_a_module_that_never_ends_is_told_where_it_was() -> None:
+    failure = failed("count = 0\nwhile True:\n    count += 1", seconds=0.5)
+    assert failure.verdict == "timeout"
+    assert failure.reason == "building took too long: the module was still being imported"
+    assert failure.diagnostics[0].line in (AFTER_COPY + 1, AFTER_COPY + 2)
+
+
 def test_a_compiler_error_has_the_submissions_line() -> None:
     failure = failed("""
 @triton.jit

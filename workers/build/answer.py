@@ -1,7 +1,9 @@
 """Cases traced in processes of their own, which answer with files in the scratch."""
 
+import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +35,30 @@ class Answer(Model):
 
 def prepare(session: Session) -> "Prepared":
     """Execute the submission's module; BuildFailed if that fails or it lacks the entry."""
-    with session.facade:
+    with session.facade, _alarm(session):
         module = called(session, session.source.execute)
     entry = case.entry_of(module, session.request.entry)
     return Prepared(session, entry)
+
+
+@contextmanager
+def _alarm(session: Session) -> Iterator[None]:
+    """End an import that does not end; cases have their own watch, which kills."""
+
+    def ring(*_: object) -> None:
+        raise BuildFailed(
+            "timeout",
+            "building took too long: the module was still being imported",
+            "leave what takes long to the entry function, or to a kernel",
+            session.source.line(),
+        )
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, session.request.seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def called(session: Session, function: Callable[[], Any]) -> Any:
