@@ -263,10 +263,9 @@ def _measured(
         facts["environment"] = measured.environment.model_copy(
             update={"jail": facts["environment"].jail, "worker": attempt.settings.host}
         )
-    failure = provenance.failure or measured.failure
-    if failure is not None:
-        return reports.failed(attempt.submission, failure, cases=measured.cases, **facts)
-    return reports.judged(attempt.submission, measured.cases, **facts)
+    if measured.failure is not None and provenance.failure is None:
+        return reports.failed(attempt.submission, measured.failure, **facts)
+    return reports.judged(attempt.submission, measured.cases, provenance.failure, **facts)
 
 
 def _die_with_parent() -> None:
