@@ -82,8 +82,12 @@ class ReviewCache:
         return Review(provenance, dict(zip(_listed(provenance), blobs, strict=True)))
 
     def put(self, review: Review) -> None:
-        """Keep a review unless another try might tell more."""
-        if review.provenance.outcome != "not rebuilt":
+        """Keep a review that vouches for its plan, and no other.
+
+        The key leaves the intermediate code out, and plans are public: one that was sent again
+        with other code must not condemn its original.
+        """
+        if review.provenance.outcome == "identical":
             listings = [review.sass[sha] for sha in _listed(review.provenance)]
             self._shelf.put(self._key, frame.pack(review.provenance.model_dump_json(), listings))
 

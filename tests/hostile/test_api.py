@@ -63,10 +63,6 @@ RAW: dict[str, tuple[bytes, bytes]] = {
         b"POST /api/v1/submissions",
         b"Host: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: 1",
     ),
-    "two framings": (
-        b"POST /api/v1/submissions",
-        b"Host: 127.0.0.1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked",
-    ),
     "type of no letters": (
         b"POST /api/v1/submissions",
         b"Host: 127.0.0.1\r\nContent-Length: 0\r\nContent-Type: \xff/\xff; charset=\xff",
