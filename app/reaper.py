@@ -64,7 +64,7 @@ class Patience:
     for_turn: float = 86_400
     """In a queue that is served, however slowly."""
     for_sign_of_life: float = 8
-    """For the holder of an attempt; a lease outlives its last renewal by 15 s."""
+    """For the holder of an attempt; a lease outlives its last renewal by 10 s."""
 
 
 def looks_abandoned(job: JobState, leased: bool) -> bool:

@@ -11,10 +11,10 @@ from kernels.contract.submission import SubmissionId
 
 STREAM = "events"
 
-LEASE_SECONDS = 15
+LEASE_SECONDS = 10
 """How long a worker's hold on an attempt outlives it."""
 
-LEASE_REFRESH_SECONDS = 5
+LEASE_REFRESH_SECONDS = 3
 
 
 class StageEvent(Model):
