@@ -113,6 +113,42 @@ def solve(x):
     assert case.buffers[5].nbytes == 1200
 
 
+def test_candidates_may_need_constants_of_their_own() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def launch(x, y, block):
+    table = torch.tensor([block], device="cuda", dtype=torch.float32)
+    scratch = torch.empty(block, device="cuda").copy_(table)
+    run(table, scratch)
+    copy[(triton.cdiv(100, block),)](x, y, 100, BLOCK=block)
+    run(scratch[:1], scratch)
+
+def solve(x):
+    y = torch.empty_like(x)
+    tuned(x, y)
+    return run(y, torch.empty_like(y))
+"""
+    )
+    choice, common, _ = case.steps
+    assert isinstance(choice, Choice)
+    assert isinstance(common, Launch)
+    tables = []
+    for alternative in choice.alternatives:
+        copied, launched = alternative.steps[:2]
+        assert isinstance(copied, TensorOp)
+        assert isinstance(launched, Launch)
+        table, scratch = launched.arguments[:2]
+        assert isinstance(table, PointerArgument)
+        assert isinstance(scratch, PointerArgument)
+        assert copied.views()[1].buffer == table.buffer
+        assert copied.outputs[0].buffer == scratch.buffer
+        tables.append(case.buffers[table.buffer or 0])
+        assert scratch == common.arguments[1]
+    assert {table.role for table in tables} == {"constant"}
+    assert len({table.content for table in tables}) == 3
+
+
 def test_a_subclassed_autotuner_with_its_own_loop() -> None:
     case = plan_of("""
 from triton.runtime.autotuner import Autotuner

@@ -19,6 +19,7 @@ from kernels.contract import (
     View,
 )
 from kernels.contract.steps import Action
+from workers.build.common_buffers import join
 
 FUNCTION = "do_bench"
 """What choices between timed candidates are called in reports."""
@@ -48,21 +49,21 @@ class _Region:
 def merge(base: CasePlan, worlds: Sequence[World]) -> CasePlan:
     """The base plan, with a choice wherever the other plans differ; plans that do not fit are
     left out."""
-    merged = base
+    buffers = base.buffers
     fitting = []
     for world in worlds:
-        buffers = _buffers(merged.buffers, world.plan.buffers)
-        if buffers is None or world.plan.outputs != base.outputs:
-            continue
-        merged = merged.model_copy(update={"buffers": buffers})
-        fitting.append(world)
+        joined = join(buffers, world.plan)
+        if joined is not None and world.plan.outputs == base.outputs:
+            buffers, plan = joined
+            fitting.append(World(world.label, plan))
     regions = _regions(base.steps, fitting)
     unchanged = {index for plan in (base, *(w.plan for w in fitting)) for index in plan.unchanged}
     try:
         return CasePlan(
             **{
-                **dict(merged),
-                "steps": _chosen(base, regions, merged.buffers),
+                **dict(base),
+                "buffers": buffers,
+                "steps": _chosen(base, regions, buffers),
                 "unchanged": tuple(sorted(unchanged)),
             }
         )
@@ -76,9 +77,9 @@ def link(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> Case
     plan is missing or does not fit are dropped."""
     buffers, plans = base.buffers, {0: base}
     for index, other in enumerate(others, start=1):
-        common = None if other is None else _buffers(buffers, other.buffers)
-        if other is not None and common is not None and other.outputs == base.outputs:
-            buffers, plans[index] = common, other
+        joined = None if other is None else join(buffers, other)
+        if other is not None and joined is not None and other.outputs == base.outputs:
+            buffers, plans[index] = joined
     steps = [_kept(step, choice, sorted(plans)) for step in base.steps]
     spans = [_difference(base.steps, p.steps) for p in plans.values() if p.steps != base.steps]
     if spans:
@@ -138,28 +139,6 @@ def _whole(
     reset = {view.buffer for view in choice.reset}
     kept = tuple(view for index, view in restore.items() if index not in reset)
     return choice.model_copy(update={"alternatives": alternatives, "restore": kept})
-
-
-def _buffers(one: Sequence[Buffer], other: Sequence[Buffer]) -> tuple[Buffer, ...] | None:
-    """Buffers that serve both plans; None if there are none."""
-    unused = Buffer(nbytes=0, role="temporary")
-    length = max(len(one), len(other))
-    pairs = (
-        (*one, *[unused] * (length - len(one))),
-        (*other, *[unused] * (length - len(other))),
-    )
-    found = [_buffer(a, b, unused) for a, b in zip(*pairs, strict=True)]
-    return None if None in found else tuple(buffer for buffer in found if buffer is not None)
-
-
-def _buffer(one: Buffer, other: Buffer, unused: Buffer) -> Buffer | None:
-    if other in (one, unused):
-        return one
-    if one == unused:
-        return other
-    if one.role != other.role or one.role not in ("temporary", "output"):
-        return None
-    return one if one.nbytes >= other.nbytes else other
 
 
 def _regions(base: Steps, worlds: Sequence[World]) -> list[_Region]:
