@@ -141,7 +141,7 @@ def solve(x):
         table, scratch = launched.arguments[:2]
         assert isinstance(table, PointerArgument)
         assert isinstance(scratch, PointerArgument)
-        assert copied.views()[1].buffer == table.buffer
+        assert copied.views()[2].buffer == table.buffer
         assert copied.outputs[0].buffer == scratch.buffer
         tables.append(case.buffers[table.buffer or 0])
         assert scratch == common.arguments[1]
