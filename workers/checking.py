@@ -6,6 +6,7 @@ jail runs the submission on them, ours compares what it returned.
 
 import math
 import secrets
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ from workers.answers import JudgeFault, failure_of, garbled, signal_name
 from workers.jail import JailClient, Limits, Status
 
 _DOING = "the run on the interpreter"
+_MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
+"""How a process ends that used memory which is not its own."""
 _OURS = Limits(wall_s=60, cpu_s=120, memory_bytes=8 * limits.GIB, result_bytes=limits.BUNDLE_BYTES)
 
 
@@ -72,7 +75,7 @@ def check(
         configs=_configs(plan),
     )
     outcome = interpreter.run(request.pack(tuple(inputs)), bounds)
-    if outcome.status is Status.SIGNAL:
+    if outcome.status is Status.SIGNAL and outcome.signal in _MEMORY_SIGNALS:
         failure: Failure | None = Failure(
             verdict="memory_violation",
             reason="a kernel read or wrote outside its tensors: the interpreter ended with "

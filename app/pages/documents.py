@@ -16,7 +16,7 @@ router = APIRouter()
 _FOLDER = Path(__file__).parents[2] / "docs"
 _SHELVES = {
     "Taking part": ("host-code", "verdicts", "correctness", "timing", "api"),
-    "Running it": ("operating", "jail", "tasks", "measured"),
+    "Running it": ("operating", "jail", "security", "tasks", "measured"),
 }
 _LAST_SHELF = "How it is built"
 
