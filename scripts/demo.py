@@ -30,7 +30,8 @@ def main() -> int:
     parser.add_argument("--once", action="store_true", help="end after the two verdicts")
     once = parser.parse_args().once
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(0))
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, lambda *_: sys.exit(0))
     try:
         settings = Settings.load()
         WorkerSettings.load()
