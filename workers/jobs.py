@@ -82,6 +82,7 @@ def measure(payload: dict[str, Any]) -> str:
 
 
 def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -> str:
+    """Run a stage while holding the attempt; a stage without a report leaves it to be measured."""
     _die_with_parent()
     settings = Settings.load()
     submission = Submission.model_validate(payload)
@@ -99,10 +100,12 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
         except Exception as error:  # noqa: BLE001  RQ would tell nobody: the service must hear
             _log.exception("attempt %s-%s", submission.id, submission.attempt)
             report = reports.judge_error(submission, f"{type(error).__name__}: {error}")
-        if report is None:
-            return "passed on"
-        publisher.report(report)
-        return report.verdict.value
+        if report is not None:
+            publisher.report(report)
+            return report.verdict.value
+    # Only when the lease is free: an idle measurer would find the attempt still held.
+    _queue_measuring(attempt)
+    return "passed on"
 
 
 def _attempt(submission: Submission, settings: Settings, publisher: Publisher) -> Attempt:
@@ -126,7 +129,6 @@ def _build(attempt: Attempt) -> Report | None:
     attempt.publisher.note_build(note)
     _publish(attempt, built.bundle)
     if submission.measured:
-        _queue_measuring(attempt)
         return None
     return _checked(attempt, built.bundle, note)
 
