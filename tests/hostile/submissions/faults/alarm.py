@@ -1,4 +1,4 @@
-"""119: a signal handler that raises in the judge's code. Must be: build_error."""
+"""119: a signal handler that raises in the judge's code. Must be: build_error or runtime_error."""
 
 import signal
 
@@ -10,4 +10,4 @@ def ring(number, frame):
 
 
 signal.signal(signal.SIGALRM, ring)
-signal.setitimer(signal.ITIMER_REAL, 0.3, 0.001)
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
