@@ -13,6 +13,8 @@ from kernels.contract import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, work
 from workers.host import QueueWorker
 
 State = Literal["starting", "idle", "busy", "quarantined"]
+_SOON_SECONDS = 0.5
+"""Until the next beat while a worker is starting: nobody should wait for news of it."""
 
 
 class Heartbeat(threading.Thread):
@@ -31,10 +33,11 @@ class Heartbeat(threading.Thread):
     def run(self) -> None:
         """Beat; a Redis that is away for longer than its connection waits ends nothing."""
         while not self._stopped.is_set():
+            starting = False
             # Where Redis is away the keys expire, which is the truth: nobody can reach us.
             with contextlib.suppress(redis.RedisError):
-                self.beat()
-            self._stopped.wait(HEARTBEAT_SECONDS)
+                starting = self.beat()
+            self._stopped.wait(_SOON_SECONDS if starting else HEARTBEAT_SECONDS)
 
     def stop(self) -> None:
         """End, and say that the workers are gone."""
@@ -43,12 +46,12 @@ class Heartbeat(threading.Thread):
         for worker in self._workers:
             self._redis.delete(worker_key(worker.name))
 
-    def beat(self) -> None:
-        """Publish once."""
-        for worker in self._workers:
-            if worker.alive():
-                info = self._info(worker)
-                self._redis.set(worker_key(worker.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
+    def beat(self) -> bool:
+        """Publish once; whether a worker is still starting."""
+        infos = [self._info(worker) for worker in self._workers if worker.alive()]
+        for info in infos:
+            self._redis.set(worker_key(info.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
+        return any(info.state == "starting" for info in infos)
 
     def _info(self, worker: QueueWorker) -> WorkerInfo:
         gpu = worker.gpu
