@@ -132,7 +132,7 @@ class Case(Model):
 
 
 class Cost(Model):
-    """How the work of a case is counted; formulas in KERNELS order: the field's conventions."""
+    """How the work of a case is counted; by the conventions of the field."""
 
     flops: str = "0"
     """FLOPs of one call."""
