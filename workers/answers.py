@@ -31,12 +31,18 @@ def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
         case Status.EXIT:
             return _died(f"{doing} ended the process with exit code {outcome.exit_code}")
         case Status.ERROR:
-            shown = _printable(outcome.error.strip()[-350:])
-            raise JudgeFault(f"{doing} failed inside the judge: {shown}")
+            raise JudgeFault(f"{doing} failed inside the judge", outcome.error)
 
 
 class JudgeFault(Exception):
-    """The judge could not do its work; the attempt is repeated, the submission is not blamed."""
+    """The judge could not do its work; the attempt is repeated, the submission is not blamed.
+
+    Its text is for the participant; `detail`, with our traces and paths, is for the operator.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.detail = _printable(detail.strip()[-4000:])
 
 
 def garbled(error: AnswerRefused | ValueError, doing: str) -> Failure:

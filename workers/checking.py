@@ -134,7 +134,7 @@ def _ask(ours: JailClient, request: bytes, doing: str) -> bytes:
     outcome = ours.run(request, _OURS)
     failure = failure_of(outcome, _OURS, doing)
     if failure is not None:
-        raise JudgeFault(f"{failure.reason}: {outcome.output[-300:]}")
+        raise JudgeFault(failure.reason, outcome.output)
     return outcome.result
 
 

@@ -60,6 +60,11 @@ class Publisher:
         self._submission = submission
         self._worker = worker
 
+    @property
+    def attempt(self) -> str:
+        """The attempt's name in logs."""
+        return f"{self._submission.id}-{self._submission.attempt}"
+
     def stage(self, stage: Literal["building", "measuring"], detail: str) -> None:
         """Say that the attempt entered a stage or got on within it."""
         self._add(StageEvent(stage=stage, detail=detail, **self._common()))

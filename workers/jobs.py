@@ -94,12 +94,15 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
         try:
             attempt = _attempt(submission, settings, publisher)
             report = stage(attempt)
-        except (JudgeFault, JailUnavailable) as fault:
-            _log.error("attempt %s-%s: %s", submission.id, submission.attempt, fault)
+        except JudgeFault as fault:
+            _log.error("attempt %s: %s\n%s", publisher.attempt, fault, fault.detail)
             report = reports.judge_error(submission, str(fault))
-        except Exception as error:  # noqa: BLE001  RQ would tell nobody: the service must hear
-            _log.exception("attempt %s-%s", submission.id, submission.attempt)
-            report = reports.judge_error(submission, f"{type(error).__name__}: {error}")
+        except JailUnavailable as fault:
+            _log.error("attempt %s: %s", publisher.attempt, fault)
+            report = reports.judge_error(submission, "the jail of this worker does not answer")
+        except Exception:  # noqa: BLE001  RQ would tell nobody: the service must hear
+            _log.exception("attempt %s", publisher.attempt)
+            report = reports.judge_error(submission, "a worker failed; its log says why")
         if report is not None:
             publisher.report(report)
             return report.verdict.value

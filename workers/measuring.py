@@ -47,13 +47,13 @@ def measure(
     failure = failure_of(outcome, bounds, _DOING)
     if failure is not None and failure.verdict != "timeout":
         # Only our own code runs there: whatever ended it, the submission's Python did not.
-        raise JudgeFault(f"{failure.reason}: {outcome.output[-300:]}")
+        raise JudgeFault(failure.reason, outcome.output)
     answer = MeasureAnswer(failure=failure)
     if failure is None:
         try:
             answer, _ = MeasureAnswer.unpack(outcome.result)
         except AnswerRefused as error:
-            raise JudgeFault(f"the measurer's answer does not hold: {error}") from None
+            raise JudgeFault("the measurer's answer does not hold", str(error)) from None
     return Measured(
         answer.cases, answer.failure, answer.environment, outcome.output, outcome.wall_s
     )
