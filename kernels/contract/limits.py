@@ -19,6 +19,9 @@ ARGUMENTS = 256
 ALTERNATIVES = 64
 """Autotune configurations kept per choice."""
 
+DROPPED = 1_024
+"""Autotune configurations named as dropped; a note counts them all."""
+
 RANK = 8
 RELOCATIONS = 65_536
 CUBIN_BYTES = 8 * MIB

@@ -210,7 +210,7 @@ class Choice(Model):
     function: Identifier
     """Name of the tuned kernel function."""
     alternatives: tuple[Alternative, ...] = Field(min_length=1, max_length=limits.ALTERNATIVES)
-    dropped: tuple[Dropped, ...] = Field((), max_length=1024)
+    dropped: tuple[Dropped, ...] = Field((), max_length=limits.DROPPED)
     reset: tuple[View, ...] = Field((), max_length=limits.ARGUMENTS)
     """Tensors that are zeroed before each trial of a configuration."""
     restore: tuple[View, ...] = Field((), max_length=limits.ARGUMENTS)

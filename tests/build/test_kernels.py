@@ -2,8 +2,8 @@
 
 import zlib
 
-from kernels.contract import Bundle, Choice, Kernel, Launch, TensorMapArgument, cubin
-from tests.build.builds import COPY, COPYING, built, task
+from kernels.contract import Bundle, Choice, Kernel, Launch, TensorMapArgument, cubin, limits
+from tests.build.builds import COPY, COPYING, built, plan_of, task
 
 SQUARE = task({"x": ("N", "N")}, {"y": ("N", "N")}, {"N": 64, "dtype": "float16"})
 GLUON = """
@@ -242,3 +242,25 @@ def solve(x):
 def text_of(bundle: Bundle, name: str) -> bytes:
     (kernel,) = bundle.plan.kernels.values()
     return zlib.decompress(bundle.blobs[{str(k): v for k, v in kernel.texts.items()}[name]])
+
+
+def test_a_tuner_with_too_many_configurations_keeps_the_first() -> None:
+    case = plan_of(
+        """
+@triton.autotune([triton.Config({"BLOCK": 64}) for _ in range(1500)], key=["count"])
+@triton.jit
+def tuned(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < count), mask=offsets < count)
+
+def solve(x):
+    y = torch.empty_like(x)
+    tuned[(2,)](x, y, 100)
+    return y
+"""
+    )
+    (choice,) = case.steps
+    assert isinstance(choice, Choice)
+    assert len(choice.alternatives) == limits.ALTERNATIVES
+    assert len(choice.dropped) == limits.DROPPED
+    assert "64 of 1500 configurations are kept" in "\n".join(case.notes)

@@ -117,7 +117,10 @@ class Tuning:
                     Alternative(config=text, steps=tuple(steps))
                     for text, (_, steps) in zip(texts, alternatives, strict=True)
                 ),
-                dropped=tuple(Dropped(config=str(c)[:500], reason=r[:500]) for c, r in dropped),
+                dropped=tuple(
+                    Dropped(config=str(config)[:500], reason=reason[:500])
+                    for config, reason in dropped[: limits.DROPPED]
+                ),
                 reset=trial.views(trial.tuner.reset_to_zero),
                 restore=trial.views(trial.tuner.restore_value),
                 line=self._recorder.line(),
