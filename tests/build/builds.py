@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import workers.build.prewarm  # noqa: F401  every build forks from warm torch and Triton
-from kernels.contract import Bundle, Case, CasePlan, Cost, DeviceName, Parameter, Permissions, Task
+from kernels.contract import (
+    Bundle,
+    Case,
+    CasePlan,
+    Cost,
+    DeviceName,
+    Parameter,
+    Permissions,
+    Task,
+    TensorOp,
+)
 from kernels.contract.wire import BuildAnswer, BuildRequest, Failure
 from tests.forked import forked
 from workers.build import main
@@ -90,6 +100,11 @@ def built(source: str, asked: Task) -> Bundle:
 def plan_of(body: str, asked: Task = COPYING) -> CasePlan:
     """First case's plan of COPY followed by a body."""
     return built(COPY + textwrap.dedent(body), asked).plan.cases[0]
+
+
+def names(case: CasePlan) -> list[str]:
+    """Steps as operation names, `launch` or `choice`."""
+    return [step.op if isinstance(step, TensorOp) else step.kind for step in case.steps]
 
 
 def failed(body: str, asked: Task = COPYING, seconds: float = 60) -> Failure:

@@ -2,15 +2,10 @@
 
 import pytest
 
-from kernels.contract import CasePlan, Choice, Permissions, TensorOp
-from tests.build.builds import COPYING, plan_of
+from kernels.contract import Choice, Permissions
+from tests.build.builds import COPYING, names, plan_of
 
 FINISHING = COPYING.model_copy(update={"permissions": Permissions(finishing=True)})
-
-
-def names(case: CasePlan) -> list[str]:
-    """Steps as operation names, `launch` or `choice`."""
-    return [step.op if isinstance(step, TensorOp) else step.kind for step in case.steps]
 
 
 def test_default_devices_and_device_contexts() -> None:
