@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kernels.catalog import Catalog, Fixture, TaskFolder
-from kernels.contract import CaseResult, DeviceName
+from kernels.contract import CaseResult, DeviceName, Task
 from kernels.contract.wire import (
     CompareAnswer,
     CompareRequest,
@@ -21,6 +21,8 @@ from tests.interpret.interpreter import Interpreter
 from workers.measure import check
 
 CATALOG = Catalog()
+IN_FULL = ("softmax", "matmul")
+"""Memory-bound and compute-bound: these show every verdict, with every case and distribution."""
 SEED = 20
 FOLDERS = [pytest.param(folder, id=name) for name, folder in CATALOG.items()]
 SOLUTIONS = [
@@ -50,13 +52,7 @@ def interpret(
     interpreter: Interpreter, folder: TaskFolder, source: str
 ) -> tuple[Failure | None, tuple[CaseResult, ...]]:
     """How a submission ends on all interpreted cases, and the comparison of what it completed."""
-    task, reference = folder.task, str(folder.reference)
-    runs = tuple(
-        Run(case=case.name, distribution=distribution, round=0)
-        for case in task.cases
-        if case.interpreted
-        for distribution in task.distributions
-    )
+    task, reference, runs = folder.task, str(folder.reference), _runs(folder.task)
     asked = InputsRequest(task=task, reference=reference, seed=SEED, runs=runs)
     _, blobs = InputsAnswer.unpack(check.make_inputs(asked))
     request = InterpretRequest(
@@ -67,3 +63,22 @@ def interpret(
     compared = CompareRequest(task=task, reference=reference, seed=SEED, runs=done)
     cases, _ = CompareAnswer.unpack(check.compare_results(compared, results))
     return answer.failure, cases.cases
+
+
+def short(task: Task) -> Task:
+    """The task with what tests build of it: all cases, or the first test and benchmark case."""
+    if task.name in IN_FULL:
+        return task
+    kinds = {case.kind: case for case in reversed(task.cases)}
+    return task.model_copy(update={"cases": tuple(kinds.values())})
+
+
+def _runs(task: Task) -> tuple[Run, ...]:
+    """Interpreted cases: on all distributions, or each on the first and on one more in turn."""
+    runs = []
+    for place, case in enumerate(case for case in task.cases if case.interpreted):
+        first, *others = task.distributions
+        if task.name not in IN_FULL:
+            others = others[place % len(others) :][:1] if others else []
+        runs += [Run(case=case.name, distribution=each, round=0) for each in (first, *others)]
+    return tuple(runs)
