@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint hostile bench clean
+.PHONY: demo test lint hostile fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml scripts/setup.sh
@@ -26,6 +26,11 @@ lint: $(VENV)/.ready
 
 hostile: $(VENV)/.ready ## the hostile submissions with those that take long
 	KERNELJUDGE_HOSTILE=all $(BIN)/python -m pytest tests/hostile
+
+SECONDS ?= 60
+fuzz: $(VENV)/.ready ## what reads hostile bytes, guided by coverage: make fuzz SECONDS=3600
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
 	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py); done
