@@ -16,7 +16,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import DeviceName
-from kernels.contract.wire import BuildAnswer, BuildRequest
+from kernels.contract.wire import (
+    BuildAnswer,
+    BuildRequest,
+    HostValuesAnswer,
+    HostValuesRequest,
+)
+from workers.measure.check import make_host_values
 
 SECONDS = 60.0
 
@@ -34,6 +40,7 @@ def main() -> int:
     for folder in Catalog().values():
         if options.tasks and folder.task.name not in options.tasks:
             continue
+        values = host_values(folder)
         for verdict, name, source in sources(folder):
             target = options.folder / f"{folder.task.name}__{verdict}__{name}.bundle"
             request = BuildRequest(
@@ -43,8 +50,14 @@ def main() -> int:
                 device=options.device,
                 seconds=SECONDS,
             )
-            failed += not build(request, target)
+            failed += not build(request, target, values)
     return failed
+
+
+def host_values(folder: TaskFolder) -> tuple[bytes, ...]:
+    """Bytes of a task's host-visible inputs."""
+    request = HostValuesRequest(task=folder.task, reference=str(folder.reference))
+    return tuple(HostValuesAnswer.unpack(make_host_values(request))[1])
 
 
 def sources(folder: TaskFolder) -> Iterator[tuple[str, str, str]]:
@@ -55,7 +68,7 @@ def sources(folder: TaskFolder) -> Iterator[tuple[str, str, str]]:
         yield fixture.verdict.value, fixture.path.stem, fixture.source
 
 
-def build(request: BuildRequest, target: Path) -> bool:
+def build(request: BuildRequest, target: Path, values: tuple[bytes, ...] = ()) -> bool:
     """Build in a child, which it changes for good; whether a plan was written."""
     started = time.monotonic()
     reader, writer = os.pipe()
@@ -65,7 +78,7 @@ def build(request: BuildRequest, target: Path) -> bool:
 
         os.close(reader)
         with os.fdopen(writer, "wb") as pipe:
-            pipe.write(run(request.pack()))
+            pipe.write(run(request.pack(values)))
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:

@@ -1,6 +1,8 @@
 """The build stage: submission in, launch plan out."""
 
+import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernels.contract import Bundle, PlanRefused, Submission, Task, cubin, limits
@@ -36,8 +38,13 @@ def worth_keeping(built: Built, task: Task) -> bool:
     return built.seconds < _UNHURRIED_SHARE * task.limits.build
 
 
-def build(submission: Submission, task: Task, jail: JailClient) -> Built:
-    """Run a submission's host code in the jail; JudgeFault or JailUnavailable if we fail."""
+def build(
+    submission: Submission, task: Task, jail: JailClient, values: Sequence[bytes] = ()
+) -> Built:
+    """Run a submission's host code in the jail; JudgeFault or JailUnavailable if we fail.
+
+    `values` are those of the task's host-visible inputs.
+    """
     seconds = math.ceil(task.limits.build)
     bounds = Limits(
         wall_s=seconds + _GRACE_S,
@@ -54,35 +61,39 @@ def build(submission: Submission, task: Task, jail: JailClient) -> Built:
         device=submission.device,
         seconds=seconds,
     )
-    outcome = jail.run(request.pack(), bounds)
+    outcome = jail.run(request.pack(tuple(values)), bounds)
     failure = failure_of(outcome, bounds, _DOING)
     bundle = None
     if failure is None:
         try:
-            bundle, failure = _read(outcome.result, task, submission)
+            bundle, failure = _read(outcome.result, task, submission, values)
         except (AnswerRefused, PlanRefused) as error:
             failure = garbled(error, _DOING)
     return Built(bundle=bundle, failure=failure, log=outcome.output, seconds=outcome.wall_s)
 
 
-def _read(data: bytes, task: Task, submission: Submission) -> tuple[Bundle | None, Failure | None]:
+def _read(
+    data: bytes, task: Task, submission: Submission, values: Sequence[bytes]
+) -> tuple[Bundle | None, Failure | None]:
     answer, blobs = BuildAnswer.unpack(data)
     if answer.failure is not None:
         return None, answer.failure
     if len(blobs) != 1:
         raise AnswerRefused("an answer without a failure must bring one plan")
-    return checked_bundle(blobs[0], task, submission), None
+    return checked_bundle(blobs[0], task, submission, values), None
 
 
-def checked_bundle(data: bytes, task: Task, submission: Submission) -> Bundle:
+def checked_bundle(
+    data: bytes, task: Task, submission: Submission, values: Sequence[bytes] = ()
+) -> Bundle:
     """The plan in hostile bytes; PlanRefused unless it is whole and one for this submission."""
     bundle = Bundle.unpack(data)
     cubin.check(bundle)
-    _matches(bundle, task, submission)
+    _matches(bundle, task, submission, values)
     return bundle
 
 
-def _matches(bundle: Bundle, task: Task, submission: Submission) -> None:
+def _matches(bundle: Bundle, task: Task, submission: Submission, values: Sequence[bytes]) -> None:
     """PlanRefused unless the plan is for this device, these cases and these tensors."""
     plan = bundle.plan
     if plan.target.device is not submission.device:
@@ -91,11 +102,19 @@ def _matches(bundle: Bundle, task: Task, submission: Submission) -> None:
         raise PlanRefused(f"the plan was not made by Triton {version('triton')}")
     if [case.case for case in plan.cases] != [case.name for case in task.cases]:
         raise PlanRefused("the plan does not have the task's cases")
+    shown = iter(values)
     for case, planned in zip(task.cases, plan.cases, strict=True):
-        tensors = [spec for spec in task.tensors(case)[: -len(task.outputs)]]
+        tensors = task.tensors(case)[: -len(task.outputs)]
+        given = [
+            (t.name, t.nbytes, _digest(next(shown)) if t.host_visible else None) for t in tensors
+        ]
         inputs = [buffer for buffer in planned.buffers if buffer.role == "input"]
-        if [(b.name, b.nbytes) for b in inputs] != [(t.name, t.nbytes) for t in tensors]:
+        if [(b.name, b.nbytes, b.values) for b in inputs] != given:
             raise PlanRefused(f"case {case.name}: the plan's inputs are not the task's")
         results = [(spec.shape, spec.dtype) for spec in task.results(case)]
         if [(view.shape, view.dtype) for view in planned.outputs] != results:
             raise PlanRefused(f"case {case.name}: the plan's outputs are not the task's")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

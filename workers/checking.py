@@ -36,13 +36,13 @@ from kernels.contract.wire import (
     KernelFacts,
     Run,
 )
-from workers.answers import JudgeFault, failure_of, garbled, signal_name
+from workers.answers import failure_of, garbled, signal_name
 from workers.jail import JailClient, Limits, Status
+from workers.ours import ask
 
 _DOING = "the run on the interpreter"
 _MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
 """How a process ends that used memory which is not its own."""
-_OURS = Limits(wall_s=60, cpu_s=120, memory_bytes=8 * limits.GIB, result_bytes=limits.BUNDLE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _make_inputs(
     task: Task, reference: Path, seed: int, runs: tuple[Run, ...], ours: JailClient
 ) -> list[bytes]:
     request = InputsRequest(task=task, reference=str(reference), seed=seed, runs=runs)
-    return InputsAnswer.unpack(_ask(ours, request.pack(), "making inputs"))[1]
+    return InputsAnswer.unpack(ask(ours, request.pack(), "making inputs"))[1]
 
 
 def _compare(
@@ -125,17 +125,8 @@ def _compare(
     ours: JailClient,
 ) -> tuple[CaseResult, ...]:  # fmt: skip
     request = CompareRequest(task=task, reference=str(reference), seed=seed, runs=runs)
-    answer = _ask(ours, request.pack(tuple(results)), "comparing results")
+    answer = ask(ours, request.pack(tuple(results)), "comparing results")
     return CompareAnswer.unpack(answer)[0].cases
-
-
-def _ask(ours: JailClient, request: bytes, doing: str) -> bytes:
-    """An answer of our own code, which may not fail."""
-    outcome = ours.run(request, _OURS)
-    failure = failure_of(outcome, _OURS, doing)
-    if failure is not None:
-        raise JudgeFault(failure.reason, outcome.output)
-    return outcome.result
 
 
 def _read(data: bytes, task: Task, runs: tuple[Run, ...]) -> tuple[InterpretAnswer, list[bytes]]:

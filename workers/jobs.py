@@ -35,6 +35,7 @@ from workers.jail import JailClient, JailUnavailable
 from workers.kernel_reports import kernel_reports
 from workers.measuring import Measured
 from workers.measuring import measure as run_measure
+from workers.ours import host_values
 from workers.plan_cache import CachedPlan, PlanCache, ReviewCache
 from workers.rebuilding import Provenance, rebuild
 from workers.servers import socket_of
@@ -139,13 +140,14 @@ def _build(attempt: Attempt) -> Report | None:
 def _built(attempt: Attempt) -> Built:
     """The plan from the cache, or from the jail."""
     started = time.monotonic()
-    cache = PlanCache(attempt.settings.connect(), attempt.submission, attempt.task)
+    values = host_values(attempt.task, attempt.folder.reference, attempt.jail("measure"))
+    cache = PlanCache(attempt.settings.connect(), attempt.submission, attempt.task, values)
     known = cache.get()
     if known is not None:
         attempt.publisher.stage("building", "taking the plan from the cache")
         return Built(known.bundle, None, known.log, time.monotonic() - started, cached=True)
     attempt.publisher.stage("building", "compiling for " + attempt.submission.device.value)
-    built = run_build(attempt.submission, attempt.task, attempt.jail("build"))
+    built = run_build(attempt.submission, attempt.task, attempt.jail("build"), values)
     if built.bundle is not None and worth_keeping(built, attempt.task):
         cache.put(CachedPlan(built.bundle, built.log))
     return built

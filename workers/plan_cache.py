@@ -4,6 +4,7 @@ import functools
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import redis
@@ -40,11 +41,18 @@ class CachedPlan:
 class PlanCache:
     """The entry of one submission; what it holds is hostile input like any plan."""
 
-    def __init__(self, connection: redis.Redis, submission: Submission, task: Task) -> None:
+    def __init__(
+        self,
+        connection: redis.Redis,
+        submission: Submission,
+        task: Task,
+        values: Sequence[bytes] = (),
+    ) -> None:
         self._shelf = _Shelf(connection, "plan")
         self._submission = submission
         self._task = task
-        self._key = key(submission, task)
+        self._values = values
+        self._key = key(submission, task, values)
 
     def get(self) -> CachedPlan | None:
         """The plan; None if it is not there or does not hold."""
@@ -53,7 +61,8 @@ class PlanCache:
             return None
         try:
             header, blobs = frame.unpack(data)
-            bundle = checked_bundle(b"".join(blobs), self._task, self._submission)
+            data = b"".join(blobs)
+            bundle = checked_bundle(data, self._task, self._submission, self._values)
             return CachedPlan(bundle, _Header.model_validate_json(header).log)
         except ValueError:  # FrameRefused, PlanRefused and ValidationError are such
             self._shelf.drop(self._key)
@@ -125,13 +134,14 @@ class _Shelf:
             self._redis.delete(*oldest)
 
 
-def key(submission: Submission, task: Task) -> str:
+def key(submission: Submission, task: Task, values: Sequence[bytes] = ()) -> str:
     """Digest of everything that a plan follows from."""
     facts = [
         submission.source,
         submission.entry,
         submission.device.value,
         task.model_dump(mode="json"),
+        [hashlib.sha256(content).hexdigest() for content in values],
         code_version(),
     ]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

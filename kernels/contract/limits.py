@@ -14,6 +14,9 @@ BUFFERS = 4_096
 CASE_BYTES = 64 * GIB
 """Device memory of one case, buffers and guards."""
 
+HOST_VISIBLE_ELEMENTS = 65_536
+"""Of one input whose values host code may read."""
+
 KERNELS = 1_024
 ARGUMENTS = 256
 ALTERNATIVES = 64

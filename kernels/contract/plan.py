@@ -88,6 +88,8 @@ class Buffer(Model):
     """Of an input: which argument."""
     content: Sha256 | None = None
     """Of a constant: the blob with its bytes."""
+    values: Sha256 | None = None
+    """Of a host-visible input: digest of the bytes that host code was shown."""
     relocations: tuple[Relocation, ...] = Field((), max_length=limits.RELOCATIONS)
 
     @model_validator(mode="after")
@@ -96,6 +98,8 @@ class Buffer(Model):
             raise ValueError("inputs, and only inputs, are named")
         if (self.role == "constant") != (self.content is not None):
             raise ValueError("constants, and only constants, have content")
+        if self.values is not None and self.role != "input":
+            raise ValueError("only inputs have values that host code was shown")
         if self.relocations and self.role != "constant":
             raise ValueError("only constants hold relocations")
         if any(r.at + 8 > self.nbytes for r in self.relocations):

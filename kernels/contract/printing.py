@@ -79,6 +79,7 @@ def _case(case: CasePlan, names: dict[str, str]) -> Iterator[str]:
 def _buffer(buffer: Buffer) -> str:
     name = f" {buffer.name}" if buffer.name else ""
     content = f", content {buffer.content[:12]}" if buffer.content else ""
+    content += f", values {buffer.values[:12]}" if buffer.values else ""
     places = (f"{r.at}: b{r.buffer} + {r.offset}" for r in buffer.relocations)
     relocations = f", addresses at {', '.join(places)}" if buffer.relocations else ""
     return f"{buffer.role}{name}, {buffer.nbytes} B{content}{relocations}"

@@ -56,11 +56,16 @@ class Parameter(Model):
     """An element type, or the name of the case's parameter that holds one; unused for a number."""
     value: str | float | None = None
     """Of a Python number: the expression or constant that is passed."""
+    host_visible: bool = False
+    """Whether host code may read the values of this input: small, of integers, and the same in
+    every run of a case (docs/decisions/0009-host-visible-inputs.md)."""
 
     @model_validator(mode="after")
     def _tensor_or_number(self) -> Self:
         if (self.shape is None) == (self.value is None):
             raise ValueError(f"{self.name}: give either a shape (tensor) or a value (number)")
+        if self.host_visible and self.shape is None:
+            raise ValueError(f"{self.name}: host code sees every number, leave host_visible out")
         return self
 
 
@@ -74,6 +79,8 @@ class TensorSpec(Model):
     offset: int = Field(ge=0)
     """First element, counted from the start of the buffer, in elements."""
     dtype: DType
+    host_visible: bool = False
+    """Whether host code may read its values."""
 
     @property
     def numel(self) -> int:
@@ -205,8 +212,12 @@ class Task(Model):
             raise ValueError(f"task {self.name}: two cases share a name")
         if not any(case.kind == "benchmark" for case in self.cases):
             raise ValueError(f"task {self.name}: no benchmark case, so nothing would count")
+        if any(parameter.host_visible for parameter in self.outputs):
+            raise ValueError(f"task {self.name}: only inputs can be host_visible")
         for case in self.cases:
             self.tensors(case)
+            for spec in self.host_visible(case):
+                _check_host_visible(case, spec)
             self.flops(case)
             self.bytes(case)
         return self
@@ -231,6 +242,10 @@ class Task(Model):
         inputs = [spec for spec in self.arguments(case) if isinstance(spec, TensorSpec)]
         return (*inputs, *self.results(case))
 
+    def host_visible(self, case: Case) -> tuple[TensorSpec, ...]:
+        """The input tensors whose values host code may read, in order."""
+        return tuple(spec for spec in self.tensors(case) if spec.host_visible)
+
     def flops(self, case: Case) -> int:
         """FLOPs that one call of a case counts for."""
         return evaluate(self.cost.flops, case.sizes)
@@ -238,6 +253,16 @@ class Task(Model):
     def bytes(self, case: Case) -> int:
         """Fewest bytes that one call of a case must move."""
         return evaluate(self.cost.bytes, case.sizes)
+
+
+def _check_host_visible(case: Case, spec: TensorSpec) -> None:
+    if spec.dtype.is_float or spec.dtype is DType.BOOL:
+        raise ValueError(f"case {case.name}: {spec.name} is host_visible and not of integers")
+    if spec.numel > limits.HOST_VISIBLE_ELEMENTS:
+        raise ValueError(
+            f"case {case.name}: {spec.name} is host_visible and has more than "
+            f"{limits.HOST_VISIBLE_ELEMENTS} elements"
+        )
 
 
 def _argument(parameter: Parameter, case: Case) -> TensorSpec | NumberSpec:
@@ -256,7 +281,14 @@ def _tensor(parameter: Parameter, case: Case, layout: Layout) -> TensorSpec:
         raise ValueError(f"case {case.name}: {parameter.name} has a negative size {shape}")
     dtype = DType(str(case.values.get(parameter.dtype, parameter.dtype)))
     strides, offset = _strides(shape, layout)
-    return TensorSpec(name=parameter.name, shape=shape, strides=strides, offset=offset, dtype=dtype)
+    return TensorSpec(
+        name=parameter.name,
+        shape=shape,
+        strides=strides,
+        offset=offset,
+        dtype=dtype,
+        host_visible=parameter.host_visible,
+    )
 
 
 def _strides(shape: tuple[int, ...], layout: Layout) -> tuple[tuple[int, ...], int]:

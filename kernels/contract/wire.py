@@ -59,7 +59,7 @@ class Failure(Model):
 
 
 class BuildRequest(Message):
-    """To `build`: make the launch plan of a submission."""
+    """To `build`: make the launch plan of a submission; blobs as in HostValuesAnswer."""
 
     kind: Literal["build"] = "build"
     source: str
@@ -118,6 +118,19 @@ class Run(Model):
     distribution: Distribution
     round: int = Field(ge=0, lt=1000)
     """Tells apart several draws of one distribution."""
+
+
+class HostValuesRequest(Message):
+    """To `measure`: make the inputs that host code may read; answered by HostValuesAnswer."""
+
+    kind: Literal["host_values"] = "host_values"
+    task: Task
+    reference: ShortText
+    """Path of the task's reference.py."""
+
+
+class HostValuesAnswer(Message):
+    """Blobs: for each case, the buffer of each host-visible input (TensorSpec.nbytes), in order."""
 
 
 class InputsRequest(Message):

@@ -5,6 +5,7 @@ import os
 import tempfile
 import textwrap
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,20 @@ COPYING = task({"x": ("N",)}, {"y": ("N",)}, {"N": 100, "dtype": "float32"})
 
 
 def answer(
-    source: str, asked: Task, seconds: float = 60, kernel_seconds: float = 60, processors: int = 2
+    source: str,
+    asked: Task,
+    seconds: float = 60,
+    kernel_seconds: float = 60,
+    processors: int = 2,
+    values: Sequence[bytes] = (),
 ) -> Bundle | Failure:
-    """What the build answers; no kernel may take longer than `kernel_seconds`."""
+    """What the build answers; no kernel may take longer than `kernel_seconds`.
+
+    `values` are those of the task's host-visible inputs.
+    """
     request = BuildRequest(
         source=source, entry=asked.entry, task=asked, device=DeviceName.H200, seconds=seconds
-    ).pack()
+    ).pack(tuple(values))
 
     def child() -> bytes:
         warnings.simplefilter("ignore")

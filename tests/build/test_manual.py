@@ -1,16 +1,19 @@
 """Every example of docs/host-code.md builds, or is refused at the line and in the words it says."""
 
 import re
+import struct
 from pathlib import Path
 
 import pytest
 
-from kernels.contract import Bundle, Case, DType, Permissions, Task
+from kernels.contract import Bundle, Case, DType, Parameter, Permissions, Task
 from kernels.contract.wire import Failure
 from tests.build.builds import answer, task
 
 MANUAL = Path(__file__).parents[2] / "docs" / "host-code.md"
 BEGINNING, *EXAMPLES = re.findall(r"^```python\n(.*?)^```", MANUAL.read_text("utf-8"), re.M | re.S)
+ENDS = (0, 1000, 1500, 4096)
+"""What an example that is shown values is shown."""
 REFUSED = re.compile(r"# (rejected|build_error): (.+)")
 
 
@@ -18,8 +21,13 @@ def asked(example: str) -> Task:
     """A copy of 4096 floats, with what the example's first line says of the task."""
     plain = task({"x": ("N",)}, {"y": ("N",)}, {"N": 1, "dtype": "float32"})
     values = {"N": 4096, "dtype": DType("float32")}
+    inputs = plain.inputs
+    if "shows ends" in example:
+        ends = Parameter(name="ends", shape=(str(len(ENDS)),), dtype="int64", host_visible=True)
+        inputs = (*inputs, ends)
     return plain.model_copy(
         update={
+            "inputs": inputs,
             "cases": (Case(name="doc", kind="benchmark", values=values),),
             "permissions": Permissions(finishing="permits finishing" in example),
             "style": "out" if "passes its outputs" in example else "return",
@@ -35,7 +43,9 @@ def test_the_manual_has_examples() -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_does_what_the_manual_says(example: str) -> None:
     source = BEGINNING + example
-    found = answer(source, asked(example))
+    task_ = asked(example)
+    values = (struct.pack(f"<{len(ENDS)}q", *ENDS),) if len(task_.inputs) == 2 else ()
+    found = answer(source, task_, values=values)
     said = REFUSED.search(source)
     if said is None:
         assert isinstance(found, Bundle), found

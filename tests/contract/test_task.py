@@ -57,6 +57,18 @@ def test_an_unknown_case() -> None:
         a.task().case("huge")
 
 
+def shown(**changes: object) -> Parameter:
+    """A parameter whose values host code may read."""
+    given = {"name": "x", "shape": ("M",), "dtype": "int32", "host_visible": True}
+    return Parameter.model_validate(given | changes)
+
+
+def test_what_host_code_may_read_is_told_by_its_tensor() -> None:
+    task = a.task(inputs=(*a.task().inputs, shown(name="ends")))
+    (spec,) = task.host_visible(task.case("tiny"))
+    assert (spec.name, spec.shape, spec.dtype) == ("ends", (2,), DType.INT32)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -66,6 +78,11 @@ def test_an_unknown_case() -> None:
         ({"outputs": (Parameter(name="y", shape=("M-9",)),)}, "negative size"),
         ({"outputs": (Parameter(name="y", shape=("M",), dtype="float12"),)}, "float12"),
         ({"inputs": ({"name": "x"},)}, "either a shape"),
+        ({"inputs": (shown(dtype="float16"),)}, "not of integers"),
+        ({"inputs": (shown(dtype="bool"),)}, "not of integers"),
+        ({"inputs": (shown(shape=("65537",)),)}, "more than 65536 elements"),
+        ({"inputs": ({"name": "x", "value": 1, "host_visible": True},)}, "sees every number"),
+        ({"outputs": (shown(name="y"),)}, "only inputs can be host_visible"),
     ],
 )
 def test_inconsistent_tasks_are_refused(changes: dict[str, object], message: str) -> None:

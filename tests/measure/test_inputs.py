@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -129,3 +131,77 @@ def test_inputs_of_the_wrong_shape_are_the_tasks_fault() -> None:
     )
     with pytest.raises(ReferenceBroken, match="no tensor of shape"):
         make(Distribution.NORMAL, reference=own)
+
+
+def shown(*values: int) -> Reference:
+    """A reference that shows those values of w to host code."""
+    return Reference(
+        PLAIN.reference,
+        PLAIN.baseline,
+        make_host_visible=lambda specs, sizes, generator: [torch.tensor(values)],
+    )
+
+
+def showing() -> Task:
+    x, _, shift = task().inputs
+    w = Parameter(name="w", shape=("3",), dtype="int64", host_visible=True)
+    return Task.model_validate({**dict(task()), "inputs": (w, x, shift)})
+
+
+def test_what_host_code_may_read_is_the_same_in_every_run() -> None:
+    made = [
+        make(distribution, showing(), round_, seed, shown(2, 3, 5))
+        for distribution in Distribution
+        for round_ in (0, 1)
+        for seed in (7, 8)
+    ]
+    assert all(first(each).tolist() == [2, 3, 5] for each in made)
+    assert list(made[0].buffers) == ["w", "x"]
+    secret = {tuple(each.buffers["x"].tolist()) for each in made}
+    assert len(secret) == len(made)
+
+
+def test_its_public_seed_is_its_own_in_each_case() -> None:
+    reference = Reference(
+        PLAIN.reference,
+        PLAIN.baseline,
+        make_host_visible=lambda specs, sizes, generator: [
+            torch.randint(1 << 30, (3,), generator=generator)
+        ],
+    )
+    task_ = showing()
+    other = task_.cases[0].model_copy(update={"name": "two"})
+    one = inputs.host_visible(task_, task_.cases[0], reference)["w"]
+    again = inputs.host_visible(task_, task_.cases[0], reference)["w"]
+    two = inputs.host_visible(task_, other, reference)["w"]
+    assert torch.equal(one, again)
+    assert not torch.equal(one, two)
+
+
+def test_make_inputs_makes_what_is_secret() -> None:
+    def make_inputs(
+        specs: tuple[TensorSpec, ...], sizes: object, distribution: str, generator: object
+    ) -> list[torch.Tensor]:
+        assert [spec.name for spec in specs] == ["x", "shift"]
+        return [torch.ones(24, 40)]
+
+    reference = replace(shown(2, 3, 5), make_inputs=make_inputs)
+    made = make(Distribution.NORMAL, showing(), reference=reference)
+    assert first(made).tolist() == [2, 3, 5]
+    assert made.buffers["x"].view(torch.float16).eq(1).all()
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (PLAIN, "needs make_host_visible"),
+        (shown(1, 2), "make_host_visible made no tensor of shape"),
+        (
+            replace(PLAIN, make_host_visible=lambda specs, sizes, generator: []),
+            "make_host_visible made 0 tensors",
+        ),
+    ],
+)
+def test_a_task_must_make_what_it_shows(reference: Reference, message: str) -> None:
+    with pytest.raises(ReferenceBroken, match=message):
+        make(Distribution.NORMAL, showing(), reference=reference)

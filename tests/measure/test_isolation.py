@@ -3,12 +3,17 @@
 import subprocess
 import sys
 
-from kernels.contract.wire import CompareRequest, InputsRequest, MeasureRequest
+from kernels.contract.wire import (
+    CompareRequest,
+    HostValuesRequest,
+    InputsRequest,
+    MeasureRequest,
+)
 from workers.settings import ROOT
 
 
 def test_no_request_carries_source() -> None:
-    for request in (InputsRequest, CompareRequest, MeasureRequest):
+    for request in (HostValuesRequest, InputsRequest, CompareRequest, MeasureRequest):
         assert "source" not in request.model_fields
 
 

@@ -134,7 +134,8 @@ class Prepared:
     def _plan(self, number: int) -> CasePlan:
         session, task = self._session, self._session.request.task
         chosen = task.cases[number]
-        outputs = case.trace(task, chosen, self._entry, self._call, session.recorder)
+        arguments = case.arguments(task, chosen, session.values, session.recorder)
+        outputs = case.trace(task, chosen, arguments, self._entry, self._call, session.recorder)
         plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
         return session.picks.linked(session.candidates.merged(plan))
 

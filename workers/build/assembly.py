@@ -117,7 +117,12 @@ def _constants(recorder: Recorder, used: set[int]) -> set[int]:
 
 def _buffer(allocation: Allocation, used: set[int], results: set[int], blobs: BlobStore) -> Buffer:
     if allocation.role == "input":
-        return Buffer(nbytes=allocation.nbytes, role="input", name=allocation.name)
+        return Buffer(
+            nbytes=allocation.nbytes,
+            role="input",
+            name=allocation.name,
+            values=allocation.values,
+        )
     if allocation.index not in used:
         return Buffer(nbytes=0, role="temporary")
     if allocation.role == "constant":

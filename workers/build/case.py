@@ -1,6 +1,6 @@
 """One case: host code called on shape-only tensors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -8,6 +8,7 @@ import torch
 
 from kernels.contract import Case, NumberSpec, Task, TensorSpec, View
 from workers.build.failures import BuildFailed
+from workers.build.host_values import HostValues
 from workers.build.memory import dtype_of
 from workers.build.recorder import Recorder
 from workers.build.tensors import META, on_device
@@ -33,11 +34,21 @@ def entry_of(module: ModuleType, name: str) -> Callable[..., Any]:
     return function
 
 
+def arguments(task: Task, case: Case, values: HostValues, recorder: Recorder) -> list[Any]:
+    """What the entry function gets: tensors without values, but for those that it may read."""
+    made = [_argument(spec, recorder) for spec in task.arguments(case)]
+    for spec, tensor in zip(task.arguments(case), made, strict=True):
+        if isinstance(spec, TensorSpec) and spec.host_visible:
+            content = values[case.name, spec.name]
+            recorder.show(tensor, content, lasting=not task.permissions.in_place)
+    return made
+
+
 def trace(
-    task: Task, case: Case, entry: Callable[..., Any], call: Call, recorder: Recorder
-) -> tuple[View, ...]:
+    task: Task, case: Case, arguments: Sequence[Any], entry: Callable[..., Any], call: Call,
+    recorder: Recorder,
+) -> tuple[View, ...]:  # fmt: skip
     """Call the entry function; where its results lie."""
-    arguments = [_argument(spec, recorder) for spec in task.arguments(case)]
     if task.style == "out":
         outputs = [_tensor(spec, recorder) for spec in task.results(case)]
         call(lambda: entry(*arguments, *outputs))

@@ -51,6 +51,13 @@ class KnownValues:
         assert view is not None
         view.copy_(values)
 
+    def hold(self, index: int, content: bytes, origin: Origin) -> None:
+        """Remember the bytes of a whole storage."""
+        copy = torch.empty(len(content), dtype=torch.uint8)
+        if content:
+            copy.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+        self._copies[index] = (copy, origin)
+
     def forget(self, tensor: torch.Tensor) -> None:
         """The values are no longer known."""
         self._copies.pop(self._memory.of(tensor).index, None)

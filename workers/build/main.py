@@ -18,8 +18,9 @@ from kernels.contract.wire import (
     Failure,
     RebuildRequest,
 )
-from workers.build import answer, rebuild, versions
+from workers.build import answer, host_values, rebuild, versions
 from workers.build.failures import BuildFailed, problem
+from workers.build.host_values import HostValues
 from workers.build.schedule import Schedule
 from workers.build.session import Session
 
@@ -47,13 +48,13 @@ def run(request: bytes) -> bytes:
         raise AnswerRefused(first_problem(error)) from None
     if isinstance(message, RebuildRequest):
         return rebuild.run(message, blobs, started)
-    return _built(message, started)
+    return _built(message, host_values.of(message.task, blobs), started)
 
 
-def _built(message: BuildRequest, started: float) -> bytes:
+def _built(message: BuildRequest, values: HostValues, started: float) -> bytes:
     """BuildAnswer; blob 0 is the packed Bundle if there is no failure."""
     try:
-        bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started)
+        bundle = build(message, Path(tempfile.mkdtemp(prefix="build-")), started, values)
         return BuildAnswer().pack((_packed(bundle),))
     except BuildFailed as error:
         return _told(error.failure)
@@ -66,7 +67,9 @@ def _told(failure: Failure) -> bytes:
         os._exit(1)
 
 
-def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
+def build(
+    request: BuildRequest, scratch: Path, started: float, values: HostValues | None = None
+) -> Bundle:
     """The bundle of a submission; BuildFailed if it cannot be built.
 
     Changes this process for good. `started` is the time.monotonic() from which its budget counts.
@@ -74,7 +77,7 @@ def build(request: BuildRequest, scratch: Path, started: float) -> Bundle:
     gc.disable()  # a tenth of the time, in processes that live for seconds
     os.chdir(scratch)
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
-    session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds)
+    session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds, values or {})
     session.install()
     try:
         return _build(session, started + request.seconds)

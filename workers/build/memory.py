@@ -28,6 +28,8 @@ class Allocation:
     role: Literal["input", "temporary", "constant"] = "temporary"
     name: str | None = None
     """Of an input."""
+    values: str | None = None
+    """Of a host-visible input: digest of its bytes."""
     content: bytes = b""
     """Of a constant."""
     relocations: tuple[Relocation, ...] = field(default=())

@@ -1,5 +1,6 @@
 """What host code does to the device, written down as the steps of a plan."""
 
+import hashlib
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -120,6 +121,15 @@ class Recorder:
         if index in self._launched:
             self.relied.add(index)
         return values.clone()
+
+    def show(self, tensor: torch.Tensor, content: bytes, lasting: bool) -> None:
+        """Let host code read an input; `lasting` if kernels may not change it.
+
+        A change of such an input is found after every run, so nothing need be said in the plan.
+        """
+        allocation = self.memory.of(tensor)
+        allocation.values = hashlib.sha256(content).hexdigest()
+        self.known.hold(allocation.index, content, "host" if lasting else "fill")
 
     def upload(self, values: torch.Tensor) -> torch.Tensor:
         """A device tensor that holds a constant."""

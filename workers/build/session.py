@@ -15,6 +15,7 @@ from workers.build.claims import Claims
 from workers.build.compilation import Compiler
 from workers.build.dispatch import RecordingMode
 from workers.build.functions import MetaFunctions, install_plain_functions
+from workers.build.host_values import HostValues
 from workers.build.kernels import BlobStore, KernelTable
 from workers.build.launcher import RecordingDriver
 from workers.build.picks import Picks
@@ -28,8 +29,11 @@ from workers.facade import Facade, Handler, Hooks, Surroundings
 class Session:
     """Installed once in a process that is used for one build only."""
 
-    def __init__(self, request: BuildRequest, scratch: Path, deadline: float) -> None:
+    def __init__(
+        self, request: BuildRequest, scratch: Path, deadline: float, values: HostValues
+    ) -> None:
         self.request = request
+        self.values = values
         self.source = Source(request.source, scratch)
         self.blobs = BlobStore(scratch / "blobs")
         self.kernels = KernelTable(scratch / "kernels", self.blobs)

@@ -1,8 +1,11 @@
 """What all cases of one request share."""
 
 import functools
+import hashlib
 import time
 from dataclasses import dataclass
+
+from torch import Tensor
 
 from kernels.contract import DEVICES, Bundle, Case, Device, Distribution
 from kernels.contract.wire import MeasureRequest
@@ -10,7 +13,7 @@ from workers.measure import inputs
 from workers.measure.anchor import Anchors
 from workers.measure.clock import Clock
 from workers.measure.launch import Kernels
-from workers.measure.reference import Reference, load
+from workers.measure.reference import Reference, ReferenceBroken, load
 from workers.measure.second import SecondClock
 from workers.measure.sensors import Sensors
 
@@ -34,10 +37,12 @@ class Bench:
     @classmethod
     def set_up(cls, request: MeasureRequest, bundle: Bundle, uuid: str, deadline: float) -> "Bench":
         """Everything ready on torch's current stream."""
+        reference = load(request.reference)
+        _check_host_visible(request, bundle, reference)
         return cls(
             request=request,
             bundle=bundle,
-            reference=load(request.reference),
+            reference=reference,
             kernels=Kernels(bundle),
             clock=Clock(DEVICES[request.device], inputs.derive(request.seed, "clock")),
             anchors=Anchors(request.device),
@@ -70,3 +75,19 @@ class Bench:
         return inputs.make(
             request.task, case, distribution, round_, request.seed, self.reference, GPU
         )
+
+
+def _check_host_visible(request: MeasureRequest, bundle: Bundle, reference: Reference) -> None:
+    """ReferenceBroken unless host code was shown the values that it will run on."""
+    for case in request.task.cases:
+        made = inputs.host_visible(request.task, case, reference)
+        shown = {b.name: b.values for b in bundle.plan.case(case.name).buffers if b.values}
+        if shown != {name: _digest(buffer) for name, buffer in made.items()}:
+            raise ReferenceBroken(
+                f"case {case.name}: builder and measurer make different values of "
+                f"{', '.join(made)}: update them to one release and one version of torch"
+            )
+
+
+def _digest(buffer: Tensor) -> str:
+    return hashlib.sha256(buffer.numpy().tobytes()).hexdigest()

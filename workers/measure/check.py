@@ -6,10 +6,26 @@ import torch
 from torch import Tensor
 
 from kernels.contract import Case, CaseResult, Task, TensorSpec, Verdict
-from kernels.contract.wire import CompareAnswer, CompareRequest, InputsAnswer, InputsRequest, Run
+from kernels.contract.wire import (
+    CompareAnswer,
+    CompareRequest,
+    HostValuesAnswer,
+    HostValuesRequest,
+    InputsAnswer,
+    InputsRequest,
+    Run,
+)
 from workers.measure import inputs
 from workers.measure.compare import Comparison, compare, largest_errors
 from workers.measure.reference import Reference, load, torch_dtype
+
+
+def make_host_values(request: HostValuesRequest) -> bytes:
+    """The packed HostValuesAnswer: for each case, the buffer of each host-visible input."""
+    reference = load(request.reference)
+    made = (inputs.host_visible(request.task, case, reference) for case in request.task.cases)
+    blobs = [buffer.numpy().tobytes() for buffers in made for buffer in buffers.values()]
+    return HostValuesAnswer().pack(tuple(blobs))
 
 
 def make_inputs(request: InputsRequest) -> bytes:

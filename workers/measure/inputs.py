@@ -1,7 +1,7 @@
 """Make inputs: every distribution, from a secret seed, in the layout that a case asks for."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +17,9 @@ _TINY = 1e-3
 _OUTLIER = 50.0
 _OUTLIER_SHARE = 1e-3
 _ZERO_ROWS = 0.25
+_PUBLIC_SEED = 0
+"""Of what host code may read: anyone may know it."""
+
 _GAP = 0xFF
 """Byte between the elements of a strided input: NaN in every float type."""
 
@@ -50,25 +53,52 @@ def make(
     generator = torch.Generator(device)
     generator.manual_seed(derive(seed, task.name, case.name, distribution.value, round_))
     specs = task.arguments(case)
-    tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
-    if reference.make_inputs is None:
-        values = [
-            draw(spec, distribution, generator, leading=index == 0)
-            for index, spec in enumerate(tensors)
-        ]
-    else:
-        made = reference.make_inputs(specs, dict(case.values), distribution.value, generator)
-        values = list(made)
-        _check(values, tensors)
-    buffers = {
-        spec.name: _store(value.to(device), spec)
-        for spec, value in zip(tensors, values, strict=True)
-    }
+    made = {name: buffer.to(device) for name, buffer in host_visible(task, case, reference).items()}
+    for spec, value in _secret(case, specs, distribution, generator, reference):
+        made[spec.name] = _store(value.to(device), spec)
+    buffers = {spec.name: made[spec.name] for spec in specs if isinstance(spec, TensorSpec)}
     arguments = tuple(
         spec.value if isinstance(spec, NumberSpec) else strided(buffers[spec.name], spec)
         for spec in specs
     )
     return Inputs(arguments, buffers)
+
+
+def host_visible(task: Task, case: Case, reference: Reference) -> dict[str, Tensor]:
+    """Bytes of the inputs that host code may read, by name; the same in every run, on the CPU.
+
+    ReferenceBroken if the reference does not make them.
+    """
+    specs = task.host_visible(case)
+    if not specs:
+        return {}
+    if reference.make_host_visible is None:
+        raise ReferenceBroken(f"task {task.name} needs make_host_visible in its reference.py")
+    generator = torch.Generator()
+    generator.manual_seed(derive(_PUBLIC_SEED, task.name, case.name))
+    made = list(reference.make_host_visible(specs, dict(case.values), generator))
+    _check(made, specs, "make_host_visible")
+    return {spec.name: _store(v.cpu(), spec) for spec, v in zip(specs, made, strict=True)}
+
+
+def _secret(
+    case: Case,
+    specs: Sequence[TensorSpec | NumberSpec],
+    distribution: Distribution,
+    generator: torch.Generator,
+    reference: Reference,
+) -> Iterator[tuple[TensorSpec, Tensor]]:
+    """Each tensor that host code may not read, with its values."""
+    hidden = [s for s in specs if isinstance(s, NumberSpec) or not s.host_visible]
+    tensors = [spec for spec in hidden if isinstance(spec, TensorSpec)]
+    if reference.make_inputs is None:
+        for index, spec in enumerate(tensors):
+            yield spec, draw(spec, distribution, generator, leading=index == 0)
+        return
+    made = reference.make_inputs(tuple(hidden), dict(case.values), distribution.value, generator)
+    values = list(made)
+    _check(values, tensors, "make_inputs")
+    yield from zip(tensors, values, strict=True)
 
 
 def strided(buffer: Tensor, spec: TensorSpec) -> Tensor:
@@ -97,12 +127,12 @@ def _store(value: Tensor, spec: TensorSpec) -> Tensor:
     return buffer
 
 
-def _check(values: Sequence[object], specs: Sequence[TensorSpec]) -> None:
+def _check(values: Sequence[object], specs: Sequence[TensorSpec], maker: str) -> None:
     if len(values) != len(specs):
-        raise ReferenceBroken(f"make_inputs made {len(values)} tensors, the task has {len(specs)}")
+        raise ReferenceBroken(f"{maker} made {len(values)} tensors, the task has {len(specs)}")
     for value, spec in zip(values, specs, strict=True):
         if not isinstance(value, Tensor) or tuple(value.shape) != spec.shape:
-            raise ReferenceBroken(f"make_inputs made no tensor of shape {spec.shape}: {spec.name}")
+            raise ReferenceBroken(f"{maker} made no tensor of shape {spec.shape}: {spec.name}")
 
 
 def _floats(spec: TensorSpec, distribution: Distribution, generator: torch.Generator) -> Tensor:

@@ -10,19 +10,25 @@ from kernels.contract.bundle import first_problem
 from kernels.contract.wire import (
     AnswerRefused,
     CompareRequest,
+    HostValuesRequest,
     InputsRequest,
     MeasureAnswer,
     MeasureRequest,
 )
 from workers.measure import check
 
-_REQUEST: TypeAdapter[InputsRequest | CompareRequest | MeasureRequest] = TypeAdapter(
-    Annotated[InputsRequest | CompareRequest | MeasureRequest, Field(discriminator="kind")]
+_REQUEST: TypeAdapter[HostValuesRequest | InputsRequest | CompareRequest | MeasureRequest] = (
+    TypeAdapter(
+        Annotated[
+            HostValuesRequest | InputsRequest | CompareRequest | MeasureRequest,
+            Field(discriminator="kind"),
+        ]
+    )
 )
 
 
 def run(request: bytes) -> bytes:
-    """Answer an InputsRequest, a CompareRequest or a MeasureRequest; AnswerRefused for others."""
+    """Answer any request to `measure`; AnswerRefused for what is none."""
     try:
         header, blobs = frame.unpack(request)
         message = _REQUEST.validate_json(header)
@@ -31,6 +37,8 @@ def run(request: bytes) -> bytes:
     except ValidationError as error:
         raise AnswerRefused(first_problem(error)) from None
     match message:
+        case HostValuesRequest():
+            return check.make_host_values(message)
         case InputsRequest():
             return check.make_inputs(message)
         case CompareRequest():

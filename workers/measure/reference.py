@@ -39,6 +39,7 @@ class Reference:
     baseline: Callable[..., Any]
     slack: Callable[..., Any] | None = None
     make_inputs: Callable[..., Any] | None = None
+    make_host_visible: Callable[..., Any] | None = None
 
     def expect(
         self, arguments: Sequence[Argument], results: Sequence[TensorSpec]
@@ -67,6 +68,7 @@ def load(path: str) -> Reference:
         module.baseline,
         getattr(module, "slack", None),
         getattr(module, "make_inputs", None),
+        getattr(module, "make_host_visible", None),
     )
 
 
