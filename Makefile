@@ -16,7 +16,7 @@ demo: $(VENV)/.ready ## set up, start everything, judge a right and a wrong soft
 
 test: $(VENV)/.ready ## lint and the whole test suite, as CI runs it
 	$(MAKE) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

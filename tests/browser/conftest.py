@@ -31,7 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs Playwright and Chromium; skipped elsewhere")
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright keeps an event loop running in this thread while it is open, and
+# tests of other packages start their own.
+@pytest.fixture(scope="package")
 def browser() -> Iterator["Browser"]:
     playwright = pytest.importorskip("playwright.sync_api")
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
