@@ -2,13 +2,16 @@
 
 from sqlalchemy.orm import Session
 
-from app.schemas import StageEntry, SubmissionDetail, SubmissionSummary
+from app import ranking
+from app.schemas import Board, HeldEntry, StageEntry, SubmissionDetail, SubmissionSummary
+from app.store import board as boards
 from app.store import submissions
 from app.store.tables import StageRow, SubmissionRow
 from kernels.contract import Report
 
 _SUMMARY = tuple(SubmissionSummary.model_fields)
 _STAGE = tuple(StageEntry.model_fields)
+_HELD_SHOWN = 20
 
 
 def summary(row: SubmissionRow) -> SubmissionSummary:
@@ -32,3 +35,15 @@ def detail(session: Session, row: SubmissionRow) -> SubmissionDetail:
 def stage(row: StageRow) -> StageEntry:
     """One line of a log."""
     return StageEntry(**{name: getattr(row, name) for name in _STAGE})
+
+
+def board(session: Session, name: boards.BoardName, limit: int) -> Board:
+    """The top of a board."""
+    held = boards.held(session, name, _HELD_SHOWN)
+    return Board(
+        **name._asdict(),
+        entries=ranking.rank(boards.top(session, name, limit)),
+        total=boards.size(session, name),
+        outdated=boards.outdated(session, name),
+        held=tuple(HeldEntry(user=u, submission=s, reason=reason) for u, s, reason in held),
+    )

@@ -1,5 +1,6 @@
 """The one function that ranks a board."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
@@ -8,11 +9,11 @@ from app.store.board import Standing
 
 
 def rank(rows: Sequence[Standing]) -> tuple[BoardEntry, ...]:
-    """Ranks for rows sorted by score.
+    """Entries for rows sorted by score; the ranks of a board's top are those of the whole.
 
-    An entry shares the rank of the fastest entry before it whose interval overlaps its own, if
-    that one leads a rank. Overlap is taken with the leader alone, so that a long chain of
-    neighbours that overlap pairwise does not tie the first with the last.
+    An entry is surely faster than another if its interval ends below where the other's begins.
+    A rank is one more than the number of entries that are surely faster, and never better than
+    that of an entry with a better score: a wide interval must not pay.
     """
     ranks = _ranks(rows)
     shared = Counter(ranks)
@@ -28,10 +29,10 @@ def rank(rows: Sequence[Standing]) -> tuple[BoardEntry, ...]:
 
 
 def _ranks(rows: Sequence[Standing]) -> list[int]:
+    ends = sorted(row.high for row in rows)
     ranks: list[int] = []
-    leader = 0
-    for index, row in enumerate(rows):
-        if row.low > rows[leader].high:
-            leader = index
-        ranks.append(leader + 1)
+    best = 1
+    for row in rows:
+        best = max(best, 1 + bisect_left(ends, row.low))
+        ranks.append(best)
     return ranks

@@ -190,19 +190,31 @@ class BoardEntry(Schema):
     """A user's best accepted submission."""
 
     rank: int
-    """Shared by all entries whose interval overlaps that of the fastest entry of the rank."""
+    """One more than the number of entries that are surely faster, and never better than that of
+    an entry with a better score; surely faster is whose interval ends below the other's."""
     tied: bool
     """Whether another entry has the same rank."""
     user: str
     submission: str
     score: float
-    """Geometric mean of the benchmark cases' microseconds."""
+    """Geometric mean of the benchmark cases' microseconds, over all sittings."""
     low: float
-    """Lower end of the score's interval: geometric mean of the cases' lower ends."""
+    """Lower end of the score's 95 % interval."""
     high: float
     behind: float
     """Times the best score of the board; 1 for the best."""
+    sittings: int
+    """How many measurements of its plan the score rests on."""
     finished_at: datetime
+    """When the submission was judged."""
+
+
+class HeldEntry(Schema):
+    """A submission that was accepted, and failed when it was measured again."""
+
+    user: str
+    submission: str
+    reason: str
 
 
 class Board(Schema):
@@ -211,9 +223,15 @@ class Board(Schema):
     task: str
     task_version: int
     device: DeviceName
+    harness: int
+    """Version of the clock; what another one measured is on no board but its own."""
     entries: tuple[BoardEntry, ...]
     total: int
     """Users on the whole board; `entries` may be its top only."""
+    outdated: int
+    """Users who stand only with what an earlier version of the clock measured."""
+    held: tuple[HeldEntry, ...]
+    """The latest submissions that do not count because a later measurement was not accepted."""
 
 
 class Component(Schema):

@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app import presenting, ranking, submitting, tasks
+from app import presenting, submitting, tasks
 from app.attempts import Attempts
 from app.errors import Conflict, NotFound, TooManyRequests, Unavailable
 from app.health import HealthCheck
@@ -102,6 +102,12 @@ class Service:
         with self.store.read() as session:
             return presenting.detail(session, _row(session, submission))
 
+    def cancel(self, submission: str) -> SubmissionDetail:
+        """End a submission unless it is finished; harmless if repeated. NotFound."""
+        self.submission_detail(submission)
+        self.attempts.cancel(submission)
+        return self.submission_detail(submission)
+
     def submission_source(self, submission: str) -> str:
         """The source as it was submitted; NotFound."""
         with self.store.read() as session:
@@ -144,12 +150,9 @@ class Service:
     def board(self, task: str, device: DeviceName, *, limit: int = 100) -> Board:
         """The top of a board; NotFound for an unknown task."""
         version = self._folder(task).task.version
+        name = board.BoardName(task, version, device)
         with self.store.read() as session:
-            rows = board.top(session, task, version, device, limit)
-            total = board.size(session, task, version, device)
-        return Board(
-            task=task, task_version=version, device=device, entries=ranking.rank(rows), total=total
-        )
+            return presenting.board(session, name, limit)
 
     def health(self) -> Health:
         """The truth about database, Redis, workers and queues; never raises."""

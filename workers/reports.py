@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kernels.contract import (
+    HARNESS_VERSION,
     CaseResult,
     Durations,
     Environment,
@@ -93,6 +94,7 @@ def _report(submission: Submission, *, verdict: Verdict, **facts: Any) -> Report
         task_version=submission.task_version,
         device=submission.device,
         verdict=verdict,
+        harness=HARNESS_VERSION,
         finished_at=datetime.now(UTC),
         **facts,
     )

@@ -1,16 +1,17 @@
-"""The board: each user's best accepted submission, kept as reports come in."""
+"""Standings of accepted submissions, and the board: each user's best, kept as sittings come in."""
 
-import math
+import zlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.store.tables import BoardRow, SubmissionRow
-from kernels.contract import DeviceName, Report, Verdict
+from app.pooling import Estimate, estimate_of, pool
+from app.store.tables import BoardRow, SittingRow, StandingRow, SubmissionRow
+from kernels.contract import HARNESS_VERSION, DeviceName, Report, Verdict
 
 
 class Standing(NamedTuple):
@@ -21,68 +22,145 @@ class Standing(NamedTuple):
     score: float
     low: float
     high: float
+    sittings: int
     finished_at: datetime
 
 
-_KEY = ("task", "task_version", "device", "user")
+class BoardName(NamedTuple):
+    """What the entries of one board have in common."""
+
+    task: str
+    task_version: int
+    device: DeviceName
+    harness: int = HARNESS_VERSION
+
+
+_PLACE = ("submission", "score", "low", "high", "sittings", "finished_at")
 
 
 def enter(session: Session, row: SubmissionRow, report: Report) -> None:
-    """Put an accepted submission on its board if it is its user's best."""
+    """Give an accepted submission its standing, from the sittings that there are."""
     if report.verdict is not Verdict.ACCEPTED or report.score is None:
         return
-    low, high = score_interval(report)
-    insert = _insert(session)(BoardRow).values(
-        **{name: getattr(row, name) for name in _KEY},
-        submission=row.id,
-        score=report.score,
-        low=low,
-        high=high,
-        finished_at=row.finished_at,
-    )
-    new = insert.excluded
-    changed = {name: new[name] for name in ("submission", "score", "low", "high", "finished_at")}
-    session.execute(
-        insert.on_conflict_do_update(
-            index_elements=_KEY, set_=changed, where=new.score < BoardRow.score
-        )
-    )
+    known, harness = _estimates(session, row, report)
+    standing = session.get(StandingRow, row.number)
+    changed = {BoardName(row.task, row.task_version, row.device, harness)}
+    if standing is None:
+        standing = StandingRow(submission=row.number, held="", **_copied(row))
+        session.add(standing)
+    else:
+        changed.add(_name_of(standing))
+    found = pool(known)
+    standing.score, standing.low, standing.high = found.score, found.low, found.high
+    standing.harness, standing.sittings = harness, found.sittings
+    session.flush()
+    for name in changed:
+        _choose(session, name, row.user)
 
 
-def top(
-    session: Session, task: str, version: int, device: DeviceName, limit: int
-) -> Sequence[Standing]:
+def hold(session: Session, row: SubmissionRow, reason: str) -> None:
+    """Take a submission off its board for good; the user's next best takes its place."""
+    standing = session.get(StandingRow, row.number)
+    if standing is None or standing.held:
+        return
+    standing.held = reason
+    session.flush()
+    _choose(session, _name_of(standing), row.user)
+
+
+def standing(session: Session, row: SubmissionRow) -> StandingRow | None:
+    """The standing of a submission; None unless it was accepted."""
+    return session.get(StandingRow, row.number)
+
+
+def top(session: Session, name: BoardName, limit: int) -> Sequence[Standing]:
     """The best entries, fastest first; of equals the earlier."""
     rows = session.execute(
-        select(*(getattr(BoardRow, name) for name in Standing._fields))
-        .where(BoardRow.task == task, BoardRow.task_version == version, BoardRow.device == device)
+        select(*(getattr(BoardRow, field) for field in Standing._fields))
+        .where(*_on(BoardRow, name))
         .order_by(BoardRow.score, BoardRow.finished_at, BoardRow.user)
         .limit(limit)
     )
     return [Standing(*row) for row in rows]
 
 
-def size(session: Session, task: str, version: int, device: DeviceName) -> int:
+def size(session: Session, name: BoardName) -> int:
     """How many users a board has."""
-    query = select(func.count()).where(
-        BoardRow.task == task, BoardRow.task_version == version, BoardRow.device == device
+    return session.scalar(select(func.count()).where(*_on(BoardRow, name))) or 0
+
+
+def outdated(session: Session, name: BoardName) -> int:
+    """How many users stand only on boards of other versions of the clock."""
+    here = select(BoardRow.user).where(*_on(BoardRow, name))
+    query = select(func.count(BoardRow.user.distinct())).where(
+        *_on(BoardRow, name)[:3], BoardRow.user.not_in(here)
     )
     return session.scalar(query) or 0
 
 
-def score_interval(report: Report) -> tuple[float, float]:
-    """Where the score would lie if every benchmark case were at an end of its interval."""
-    timings = [case.timing for case in report.cases if case.kind == "benchmark" and case.timing]
-    score = report.score or math.nan
-    low = min(_geometric_mean([timing.low for timing in timings], score), score)
-    high = max(_geometric_mean([timing.high for timing in timings], score), score)
-    return low, high
+def held(session: Session, name: BoardName, limit: int) -> Sequence[tuple[str, str, str]]:
+    """User, submission and reason of what is held, the latest first."""
+    rows = session.execute(
+        select(StandingRow.user, SubmissionRow.id, StandingRow.held)
+        .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
+        .where(*_on(StandingRow, name), StandingRow.held != "")
+        .order_by(StandingRow.submission.desc())
+        .limit(limit)
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
-def _geometric_mean(values: list[float], otherwise: float) -> float:
-    if not values:
-        return otherwise
-    return math.exp(sum(map(math.log, values)) / len(values))
+def _copied(row: SubmissionRow) -> dict[str, Any]:
+    names = ("task", "task_version", "device", "user", "finished_at")
+    return {name: getattr(row, name) for name in names}
+
+
+def _estimates(session: Session, row: SubmissionRow, report: Report) -> tuple[list[Estimate], int]:
+    """The accepted sittings by the newest clock that measured the plan, and its version."""
+    query = select(SittingRow).where(
+        SittingRow.submission == row.number, SittingRow.verdict == Verdict.ACCEPTED
+    )
+    known = [(report.harness, estimate_of(report))]
+    for sitting in session.scalars(query.order_by(SittingRow.id)):
+        if sitting.score is not None and sitting.low is not None and sitting.high is not None:
+            found = Estimate(sitting.score, sitting.low, sitting.high)
+            known.append((sitting.harness, found))
+    newest = max(version for version, _ in known)
+    return [estimate for version, estimate in known if version == newest], newest
+
+
+def _choose(session: Session, name: BoardName, user: str) -> None:
+    """Put a user's best standing on a board, or take the user off it."""
+    _take_turns(session, name, user)
+    best = session.execute(
+        select(StandingRow, SubmissionRow.id)
+        .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
+        .where(*_on(StandingRow, name), StandingRow.user == user, StandingRow.held == "")
+        .order_by(StandingRow.score, StandingRow.finished_at, StandingRow.submission)
+        .limit(1)
+    ).first()
+    if best is None:
+        session.execute(delete(BoardRow).where(*_on(BoardRow, name), BoardRow.user == user))
+        return
+    row, submission = best
+    values = {field: getattr(row, field) for field in _PLACE} | {"submission": submission}
+    insert = _insert(session)(BoardRow).values(**name._asdict(), user=user, **values)
+    keys = (*BoardName._fields, "user")
+    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=values))
+
+
+def _take_turns(session: Session, name: BoardName, user: str) -> None:
+    """Two transactions must not both choose before either has committed; SQLite has one writer."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(zlib.crc32(repr((name, user)).encode()))))
+
+
+def _on(table: type[BoardRow] | type[StandingRow], name: BoardName) -> list[Any]:
+    return [getattr(table, field) == value for field, value in name._asdict().items()]
+
+
+def _name_of(row: StandingRow) -> BoardName:
+    return BoardName(row.task, row.task_version, row.device, row.harness)
 
 
 def _insert(session: Session) -> type[sqlite.Insert] | type[postgresql.Insert]:

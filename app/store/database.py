@@ -34,7 +34,7 @@ class Store:
             _take_over_transactions(self._engine)
         self._writing = self._engine.execution_options(write=True)
 
-    def migrate(self) -> None:
+    def migrate(self, revision: str = "head") -> None:
         """Bring the tables up to date; safe when several processes start at once."""
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
@@ -42,7 +42,7 @@ class Store:
             if not self.embedded:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
 
     @contextmanager
     def read(self) -> Iterator[Session]:

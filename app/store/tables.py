@@ -21,6 +21,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 from kernels.contract import DeviceName, Stage, Verdict
+from kernels.contract.rerun import RerunKind, RerunState
 
 _SERIAL = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER counts up by itself there
 
@@ -70,6 +71,8 @@ class Base(DeclarativeBase):
         DeviceName: Word(DeviceName, 32),
         Stage: Word(Stage, 16),
         Verdict: Word(Verdict, 32),
+        RerunKind: Word(RerunKind, 16),
+        RerunState: Word(RerunState, 16),
     }
 
 
@@ -173,18 +176,108 @@ class DeviceRow(Base):
     seen_at: Mapped[datetime]
 
 
+class StandingRow(Base):
+    """The score of an accepted submission over all of its sittings."""
+
+    __tablename__ = "standings"
+    __table_args__ = (
+        Index("standings_best", "task", "task_version", "device", "harness", "user", "score"),
+    )
+
+    submission: Mapped[int] = mapped_column(
+        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+    )
+    task: Mapped[str] = mapped_column(String(64))
+    task_version: Mapped[int]
+    device: Mapped[DeviceName]
+    harness: Mapped[int]
+    user: Mapped[str] = mapped_column(String(64))
+    score: Mapped[float]
+    low: Mapped[float]
+    high: Mapped[float]
+    sittings: Mapped[int]
+    held: Mapped[str] = mapped_column(Text)
+    """Why it does not count; empty if it does."""
+    finished_at: Mapped[datetime]
+    """When the submission was judged."""
+
+
 class BoardRow(Base):
-    """A user's best accepted submission for a version of a task on a device."""
+    """A user's best standing for a version of a task on a device, by a version of the clock."""
 
     __tablename__ = "board"
-    __table_args__ = (Index("board_by_score", "task", "task_version", "device", "score"),)
+    __table_args__ = (
+        Index("board_by_score", "task", "task_version", "device", "harness", "score"),
+    )
 
     task: Mapped[str] = mapped_column(String(64), primary_key=True)
     task_version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     device: Mapped[DeviceName] = mapped_column(primary_key=True)
+    harness: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     user: Mapped[str] = mapped_column(String(64), primary_key=True)
     submission: Mapped[str] = mapped_column(ForeignKey("submissions.id"))
     score: Mapped[float]
     low: Mapped[float]
     high: Mapped[float]
+    sittings: Mapped[int]
     finished_at: Mapped[datetime]
+
+
+class RerunRow(Base):
+    """One submission's part in a rerun; those that are measured together share an id."""
+
+    __tablename__ = "reruns"
+    __table_args__ = (
+        UniqueConstraint("id", "submission", name="reruns_once"),
+        Index("reruns_by_submission", "submission", "number"),
+        Index(
+            "reruns_open",
+            "id",
+            sqlite_where=text("finished_at IS NULL"),
+            postgresql_where=text("finished_at IS NULL"),
+        ),
+    )
+
+    number: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    """Order of asking."""
+    id: Mapped[str] = mapped_column(String(64))
+    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    kind: Mapped[RerunKind]
+    state: Mapped[RerunState]
+    attempt: Mapped[int]
+    rounds: Mapped[int]
+    """Sittings that are asked for."""
+    detail: Mapped[str] = mapped_column(Text)
+    """What is being done, or why it failed."""
+    user: Mapped[str] = mapped_column(String(64))
+    """Who asked."""
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    moved_at: Mapped[float]
+    """Steady clock when the attempt last got on."""
+    inspection: Mapped[str | None] = mapped_column(Text)
+    """Result of an inspection, as JSON."""
+
+
+class SittingRow(Base):
+    """One further measurement of a submission's plan."""
+
+    __tablename__ = "sittings"
+    __table_args__ = (
+        UniqueConstraint("rerun", "submission", "round", name="sittings_once"),
+        Index("sittings_by_submission", "submission", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    rerun: Mapped[str] = mapped_column(String(64))
+    round: Mapped[int]
+    verdict: Mapped[Verdict]
+    reason: Mapped[str] = mapped_column(Text)
+    harness: Mapped[int]
+    score: Mapped[float | None]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    finished_at: Mapped[datetime]
+    body: Mapped[str] = mapped_column(Text, deferred=True)
+    """The report of the sitting, as JSON."""

@@ -15,6 +15,7 @@ from kernels.contract.event import (
     lease_key,
 )
 from kernels.contract.plan import Buffer, CasePlan, Kernel, Plan, Relocation, Resources, Target
+from kernels.contract.harness import HARNESS_VERSION
 from kernels.contract.report import (
     CaseResult,
     Diagnostic,
@@ -63,6 +64,7 @@ __all__ = [
     "EXPIRY_SECONDS",
     "HEARTBEAT_SECONDS",
     "STREAM",
+    "HARNESS_VERSION",
     "Alternative",
     "Buffer",
     "BuiltEvent",

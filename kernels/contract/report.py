@@ -229,3 +229,5 @@ class Report(Model):
             if worst.precedence < verdict.precedence:
                 raise ValueError(f"verdict {verdict} is weaker than a case's {worst}")
         return self
+    harness: int = Field(1, ge=1)
+    """HARNESS_VERSION of the measurer; scores of different ones do not compare."""

@@ -10,7 +10,9 @@ from app.main import Parts
 from app.schemas import SubmissionDetail, SubmitRequest
 from app.store import submissions
 from kernels.contract import (
+    HARNESS_VERSION,
     CaseResult,
+    DeviceName,
     Report,
     Submission,
     Timing,
@@ -36,6 +38,14 @@ def payload(parts: Parts, submission: str) -> Submission:
         row = submissions.by_id(session, submission)
         assert row is not None
         return submissions.payload(row, row.source)
+
+
+def submission() -> Submission:
+    """An attempt that no service knows of."""
+    return Submission(
+        id="s1", attempt=1, task="softmax", task_version=1, device=DeviceName.H200,
+        measured=True, entry="solve", source=SOURCE,
+    )  # fmt: skip
 
 
 def publisher(parts: Parts, submission: str, attempt: int | None = None) -> Publisher:
@@ -64,6 +74,7 @@ def report(
     *,
     microseconds: float = 10.0,
     spread: float = 0.0,
+    harness: int = HARNESS_VERSION,
 ) -> Report:
     """A report of one case; `spread` is the relative half width of its interval."""
     measured = verdict in (Verdict.ACCEPTED, Verdict.IMPLAUSIBLE)
@@ -80,6 +91,7 @@ def report(
         reason=reason,
         cases=(case,),
         score=microseconds if measured else None,
+        harness=harness,
         finished_at=datetime.now(UTC),
     )
 

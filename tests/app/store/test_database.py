@@ -1,5 +1,6 @@
 """The database: migrations make the tables that the code declares, and writers queue up."""
 
+import json
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,11 +8,11 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from app.store import Store
-from app.store.tables import Base, DeviceRow, ReportRow
+from app.store.tables import Base, BoardRow, DeviceRow, ReportRow, StandingRow
 from kernels.contract import DeviceName
 
 
@@ -61,3 +62,41 @@ def test_reading_before_writing_does_not_lock_out_other_writers(store: Store) ->
         row = session.get(DeviceRow, DeviceName.H100)
         assert row is not None
         assert row.seen_at == datetime(2040, 1, 1, tzinfo=UTC)
+
+
+def test_boards_from_before_standings_are_carried_over(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'judge.db'}")
+    store.migrate("0001")
+    _insert_judged(store, "ada", [12.0, 10.0])
+    _insert_judged(store, "bob", [11.0])
+    store.migrate()
+    with store.read() as session:
+        best = session.execute(
+            select(BoardRow.user, BoardRow.score, BoardRow.low, BoardRow.high, BoardRow.harness)
+            .order_by(BoardRow.score)
+        ).all()  # fmt: skip
+        assert [row.user for row in best] == ["ada", "bob"]
+        assert best[0][1:] == pytest.approx((10.0, 9.9, 10.2, 1))
+        assert session.scalar(select(func.count()).select_from(StandingRow)) == 3
+    store.close()
+
+
+def _insert_judged(store: Store, user: str, scores: list[float]) -> None:
+    """Accepted submissions as the first tables held them."""
+    submission = (
+        'INSERT INTO submissions (id, "user", task, task_version, device, measured, entry, stage,'
+        " attempt, verdict, reason, score, created_at, finished_at, moved_at, body_sha256, source)"
+        " VALUES (:id, :user, 'softmax', 1, 'H200', 1, 'solve', 'finished', 1, 'accepted', '',"
+        " :score, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 0, 'x', 'y')"
+    )
+    report = (
+        "INSERT INTO reports (submission, attempt, body)"
+        " SELECT number, 1, :body FROM submissions WHERE id = :id"
+    )
+    with store.write() as session:
+        for score in scores:
+            timing = {"low": score * 0.99, "high": score * 1.02}
+            cases = [{"kind": "test", "timing": None}, {"kind": "benchmark", "timing": timing}]
+            name = f"{user}-{score}"
+            session.execute(text(submission), {"id": name, "user": user, "score": score})
+            session.execute(text(report), {"id": name, "body": json.dumps({"cases": cases})})
