@@ -10,11 +10,15 @@ from app.store import Store, progress, submissions
 from app.store.progress import Attempt
 from app.store.tables import SubmissionRow
 from kernels.catalog import Catalog
-from kernels.contract import Report, TimeLimits, Verdict
+from kernels.contract import Report, TimeLimits, Verdict, lease_key
+from kernels.contract.event import CANCELLED
 
 MAX_ATTEMPTS = 3
 UPDATES = "updates"
 """Pub/sub channel; a message is the id of a submission that changed."""
+
+_CANCELLED_SECONDS = 3600
+"""Longer than any job may take."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,10 +64,26 @@ class Attempts:
         """End a submission with a judge error."""
         with self._store.write() as session:
             row = submissions.by_id(session, attempt.submission)
-            ended = row is not None and progress.finish(session, _judge_error(row, attempt, reason))
+            ended = row is not None and progress.finish(
+                session, _end(row, attempt, Verdict.JUDGE_ERROR, reason)
+            )
         if ended:
             _log.error("%s: attempt %d ends in a judge error: %s", *_names(attempt), reason)
             self.announce(attempt.submission)
+
+    def cancel(self, submission: str) -> bool:
+        """End a submission that nobody waits for any more; False if it has ended already."""
+        with self._store.write() as session:
+            row = submissions.by_id(session, submission)
+            if row is None:
+                return False
+            attempt = Attempt(submission, row.attempt)
+            reason = "cancelled before it was judged"
+            ended = progress.finish(session, _end(row, attempt, Verdict.CANCELLED, reason))
+        if ended:
+            self._stop(attempt)
+            self.announce(submission)
+        return ended
 
     def forget(self, attempt: Attempt) -> None:
         """Take an attempt's jobs out of the queue; redis.RedisError if Redis fails."""
@@ -76,19 +96,29 @@ class Attempts:
         except redis.RedisError as error:
             _log.warning("watchers of %s are not told: %s", submission, error)
 
+    def _stop(self, attempt: Attempt) -> None:
+        """Keep workers from an attempt; the one that has it notices within seconds."""
+        try:
+            key = lease_key(attempt.submission, attempt.number)
+            self._redis.set(key, CANCELLED, ex=_CANCELLED_SECONDS)
+            self.forget(attempt)
+        except redis.RedisError as error:
+            _log.warning("%s is cancelled but may still be worked on: %s", attempt, error)
+
     def _limits(self, task: str) -> TimeLimits:
         folder = self._catalog.get(task)
         return TimeLimits() if folder is None else folder.task.limits
 
 
-def _judge_error(row: SubmissionRow, attempt: Attempt, reason: str) -> Report:
+def _end(row: SubmissionRow, attempt: Attempt, verdict: Verdict, reason: str) -> Report:
+    """The service's own report."""
     return Report(
         submission=row.id,
         attempt=attempt.number,
         task=row.task,
         task_version=row.task_version,
         device=row.device,
-        verdict=Verdict.JUDGE_ERROR,
+        verdict=verdict,
         reason=reason[:500],
         finished_at=clock.now(),
     )

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import redis
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,6 +23,7 @@ from app.store import Store, submissions
 from app.store.progress import Attempt
 from app.store.tables import SubmissionRow
 from kernels.contract import Stage, lease_key
+from kernels.contract.event import LEASE_SECONDS
 
 _SWEEP_SECONDS = 2.0
 _log = logging.getLogger(__name__)
@@ -156,10 +158,15 @@ class Reaper:
 
     def _situation(self, row: SubmissionRow, snapshot: QueueSnapshot, now: float) -> Situation:
         job = self._queue.state(snapshot, row.id, row.attempt)
-        leased = bool(self._redis.exists(lease_key(row.id, row.attempt)))
+        leased = self._leased(Attempt(row.id, row.attempt))
         abandoned = self._watch.seconds(row, looks_abandoned(job, leased), now)
         served = self._presence.serves(row.stage, row.device)
         return Situation(row.stage, job, leased, served, now - row.moved_at, abandoned)
+
+    def _leased(self, attempt: Attempt) -> bool:
+        """Whether a worker holds it; no worker holds longer, so the clock of Redis was set back."""
+        left: Any = self._redis.pttl(lease_key(attempt.submission, attempt.number))
+        return 0 <= int(left) <= 1000 * LEASE_SECONDS
 
     def _act(self, row: SubmissionRow, action: Action) -> None:
         attempt = Attempt(row.id, row.attempt)

@@ -1,8 +1,11 @@
 """How workers speak to the service: events on a stream, leases on attempts, bundles by key."""
 
+import logging
+import os
 import secrets
+import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -24,12 +27,17 @@ from kernels.contract import (
 from kernels.contract._model import Model
 from kernels.contract.event import LEASE_REFRESH_SECONDS, LEASE_SECONDS
 
+_log = logging.getLogger(__name__)
 _BUNDLE_SECONDS = 24 * 3600
 """A plan waits this long for a measurer and for the service to store it."""
 
-_IF_MINE = "if redis.call('get',KEYS[1])==ARGV[1] then return "
-_RENEW = _IF_MINE + "redis.call('expire',KEYS[1],ARGV[2]) end"
-_RELEASE = _IF_MINE + "redis.call('del',KEYS[1]) end"
+_RENEW = """
+local holder = redis.call('get', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
+return 1
+"""
+_RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end"
 
 
 class BuildNote(Model):
@@ -95,18 +103,28 @@ class Publisher:
         self._redis.xadd(STREAM, {"event": event.model_dump_json()})
 
 
+def end_process() -> None:
+    """End this work horse, and with it the jail that it waits for."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @contextmanager
-def lease(connection: redis.Redis, submission: Submission) -> Iterator[bool]:
+def lease(
+    connection: redis.Redis, submission: Submission, lost: Callable[[], None] = end_process
+) -> Iterator[bool]:
     """Hold an attempt while working on it; yields False if another worker holds it.
 
-    The lease expires by itself when its holder dies, which tells the service to start over.
+    The lease expires by itself when its holder dies, which tells the service to start over. One
+    that expired too early, or was lost with all that Redis knew, is taken again; `lost` is called
+    when another holds the attempt, or it was cancelled.
     """
     key, token = lease_key(submission.id, submission.attempt), secrets.token_hex(8)
     if not connection.set(key, token, nx=True, ex=LEASE_SECONDS):
         yield False
         return
     done = threading.Event()
-    renewer = threading.Thread(target=_renew, args=(connection, key, token, done), daemon=True)
+    renewing = (connection, key, token, done, lost)
+    renewer = threading.Thread(target=_renew, args=renewing, daemon=True)
     renewer.start()
     try:
         yield True
@@ -116,6 +134,20 @@ def lease(connection: redis.Redis, submission: Submission) -> Iterator[bool]:
         connection.eval(_RELEASE, 1, key, token)
 
 
-def _renew(connection: redis.Redis, key: str, token: str, done: threading.Event) -> None:
+def _renew(
+    connection: redis.Redis,
+    key: str,
+    token: str,
+    done: threading.Event,
+    lost: Callable[[], None],
+) -> None:
     while not done.wait(LEASE_REFRESH_SECONDS):
-        connection.eval(_RENEW, 1, key, token, LEASE_SECONDS)
+        try:
+            held = connection.eval(_RENEW, 1, key, token, LEASE_SECONDS)
+        except redis.RedisError as error:
+            _log.warning("the lease %s cannot be renewed: %s", key, error)
+            continue
+        if not held:
+            _log.warning("the lease %s was taken away", key)
+            lost()
+            return

@@ -122,6 +122,15 @@ async def read_submission(
     return await service.wait(submission, wait)
 
 
+@router.post("/submissions/{submission}/cancel", responses=_problems(403, 404))
+def cancel_submission(service: CurrentService, submission: str) -> SubmissionDetail:
+    """End a submission that is not finished: it gets the verdict `cancelled`.
+
+    A finished one stays as it is, so that repeating is harmless.
+    """
+    return service.cancel(submission)
+
+
 @router.get(
     "/submissions/{submission}/source",
     responses=_problems(404),

@@ -18,6 +18,11 @@ class Wording:
 
 
 WORDINGS: dict[Verdict, Wording] = {
+    Verdict.CANCELLED: Wording(
+        "Cancelled",
+        "The submission was withdrawn before it was judged.",
+        "Submit it again if it is to be judged after all.",
+    ),
     Verdict.JUDGE_ERROR: Wording(
         "Judge error",
         "The judge failed; this is not the submission's fault and does not count.",

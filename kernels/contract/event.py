@@ -16,6 +16,9 @@ LEASE_SECONDS = 10
 
 LEASE_REFRESH_SECONDS = 3
 
+CANCELLED = "cancelled"
+"""Holder of an attempt that no worker may take, or go on with, any more."""
+
 
 class StageEvent(Model):
     """An attempt entered a stage, or got on within it."""

@@ -15,6 +15,8 @@ class Stage(StrEnum):
 class Verdict(StrEnum):
     """The answer to a submission; declared strongest claim first."""
 
+    CANCELLED = "cancelled"
+    """Withdrawn before it was judged."""
     JUDGE_ERROR = "judge_error"
     """Our fault; retried, and never held against the submission."""
     REJECTED = "rejected"

@@ -7,7 +7,7 @@ from app.attempts import MAX_ATTEMPTS
 from app.main import Parts
 from app.queue import JobState
 from app.reaper import Action, Patience, Situation, decide
-from kernels.contract import Stage, Verdict, job_id
+from kernels.contract import Stage, Verdict, job_id, lease_key
 from tests.app.judging import beat, consume, payload, publisher, report, submit
 from workers.events import lease
 
@@ -113,6 +113,15 @@ def test_a_held_attempt_is_left_alone(parts: Parts) -> None:
         assert held
         sweep(parts, GRACE, GRACE)
     assert parts.service.submission_detail(name).attempt == 1
+
+
+def test_a_hold_that_would_last_an_hour_is_none(parts: Parts) -> None:
+    """Where the wall clock was set back, what Redis lets expire by it stays."""
+    name = submit(parts).id
+    take(parts, name)
+    parts.connection.set(lease_key(name, 1), "a dead worker", ex=3600)
+    sweep(parts, GRACE)
+    assert parts.service.submission_detail(name).attempt == 2
 
 
 def test_a_word_starts_the_patience_anew(parts: Parts) -> None:

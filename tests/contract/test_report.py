@@ -35,7 +35,7 @@ def accepted(**changes: Any) -> Any:
 
 def test_precedence_is_the_designs() -> None:
     assert [v.value for v in sorted(Verdict, key=lambda v: v.precedence)] == [
-        "judge_error", "rejected", "build_error", "timeout", "runtime_error",
+        "cancelled", "judge_error", "rejected", "build_error", "timeout", "runtime_error",
         "memory_violation", "wrong_answer", "unstable", "implausible", "accepted", "checked",
     ]  # fmt: skip
     assert strongest([Verdict.ACCEPTED, Verdict.UNSTABLE, Verdict.TIMEOUT]) is Verdict.TIMEOUT

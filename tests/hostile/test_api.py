@@ -34,6 +34,7 @@ OPERATIONS = (
     "POST /api/v1/submissions",
     "GET /api/v1/submissions",
     "GET /api/v1/submissions/{submission}",
+    "POST /api/v1/submissions/{submission}/cancel",
     "GET /api/v1/submissions/{submission}/source",
     "GET /api/v1/submissions/{submission}/plan",
     "GET /api/v1/submissions/{submission}/events",
