@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pytest
+from click.testing import CliRunner
 
-from kernels.__main__ import main
+from kerneljudge.__main__ import main
 from kernels.contract import (
     Alternative,
     Buffer,
@@ -87,13 +87,12 @@ def test_the_name_of_a_plan_follows_from_what_it_does() -> None:
     assert a.plan(kernels={a.SHA: a.kernel(warps=8)}).digest != plan.digest
 
 
-def test_the_command_prints_a_plan_or_says_why_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_a_plan_or_says_why_not(tmp_path: Path) -> None:
     file = tmp_path / "plan"
     file.write_bytes(a.bundle().pack())
-    assert main(["plan", "show", str(file)]) == 0
-    assert capsys.readouterr().out == plan_text(a.plan())
+    shown = CliRunner().invoke(main, ["plan", "show", str(file)])
+    assert (shown.exit_code, shown.output) == (0, plan_text(a.plan()))
     file.write_bytes(b"something")
-    assert main(["plan", "show", str(file)]) == 1
-    assert "no launch plan" in capsys.readouterr().err
+    refused = CliRunner().invoke(main, ["plan", "show", str(file)])
+    assert refused.exit_code == 1
+    assert "no launch plan" in refused.output
