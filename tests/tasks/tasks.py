@@ -11,6 +11,8 @@ from kernels.contract.wire import (
     CompareAnswer,
     CompareRequest,
     Failure,
+    HostValuesAnswer,
+    HostValuesRequest,
     InputsAnswer,
     InputsRequest,
     InterpretAnswer,
@@ -46,6 +48,12 @@ def submissions(folder: TaskFolder) -> list[Path]:
     """Every source of a task but its reference."""
     fixtures: tuple[Fixture, ...] = folder.fixtures
     return [folder.path / "starter.py", *folder.solutions, *(f.path for f in fixtures)]
+
+
+def host_values(task: Task, folder: TaskFolder) -> tuple[bytes, ...]:
+    """Bytes of the inputs that host code may read, in those of the folder's cases."""
+    request = HostValuesRequest(task=task, reference=str(folder.reference))
+    return tuple(HostValuesAnswer.unpack(check.make_host_values(request))[1])
 
 
 def interpret(

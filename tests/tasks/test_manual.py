@@ -5,11 +5,9 @@ from pathlib import Path
 
 from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import Bundle, Verdict
-from kernels.contract.wire import HostValuesAnswer, HostValuesRequest
 from tests.build.builds import answer
 from tests.interpret.interpreter import Interpreter
-from tests.tasks.tasks import interpret
-from workers.measure import check
+from tests.tasks.tasks import host_values, interpret
 
 MANUAL = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 SETTINGS, REFERENCE, SOLUTION = re.findall(r"^```(?:toml|python)\n(.*?)^```", MANUAL, re.M | re.S)
@@ -28,9 +26,7 @@ def written(root: Path) -> TaskFolder:
 
 def test_the_example_builds_and_is_right(tmp_path: Path, interpreter: Interpreter) -> None:
     folder = written(tmp_path)
-    request = HostValuesRequest(task=folder.task, reference=str(folder.reference))
-    values = HostValuesAnswer.unpack(check.make_host_values(request))[1]
-    bundle = answer(SOLUTION, folder.task, values=values)
+    bundle = answer(SOLUTION, folder.task, values=host_values(folder.task, folder))
     assert isinstance(bundle, Bundle), bundle
     assert [len(list(case.launches())) for case in bundle.plan.cases] == [3, 8]
     failure, cases = interpret(interpreter, folder, SOLUTION)
