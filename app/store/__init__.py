@@ -1,5 +1,6 @@
-"""What is remembered: submissions, reports, plans, devices and boards, in SQL."""
+"""What is remembered: submissions, reports, plans, devices, boards and accounts, in SQL."""
 
+from app.store import account_tables  # the metadata of all tables must know them
 from app.store.database import Store
 
-__all__ = ["Store"]
+__all__ = ["Store", "account_tables"]

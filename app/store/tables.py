@@ -23,7 +23,7 @@ from sqlalchemy.types import TypeDecorator
 from kernels.contract import DeviceName, Stage, Verdict
 from kernels.contract.rerun import RerunKind, RerunState
 
-_SERIAL = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER counts up by itself there
+SERIAL = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER counts up by itself there
 
 
 class Instant(TypeDecorator[datetime]):
@@ -96,7 +96,7 @@ class SubmissionRow(Base):
         ),
     )
 
-    number: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    number: Mapped[int] = mapped_column(SERIAL, primary_key=True, autoincrement=True)
     """Order of arrival."""
     id: Mapped[str] = mapped_column(String(64), unique=True)
     """Public name."""
@@ -126,7 +126,7 @@ class ReportRow(Base):
     __tablename__ = "reports"
 
     submission: Mapped[int] = mapped_column(
-        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+        SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
     )
     attempt: Mapped[int]
     body: Mapped[str] = mapped_column(Text)
@@ -141,8 +141,8 @@ class StageRow(Base):
         UniqueConstraint("stream_id", name="stages_stream_id"),
     )
 
-    id: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
-    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    id: Mapped[int] = mapped_column(SERIAL, primary_key=True, autoincrement=True)
+    submission: Mapped[int] = mapped_column(SERIAL, ForeignKey("submissions.number"))
     attempt: Mapped[int]
     stage: Mapped[Stage]
     detail: Mapped[str] = mapped_column(Text)
@@ -159,7 +159,7 @@ class PlanRow(Base):
     __tablename__ = "plans"
 
     submission: Mapped[int] = mapped_column(
-        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+        SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
     )
     attempt: Mapped[int]
     sha256: Mapped[str] = mapped_column(String(64))
@@ -185,7 +185,7 @@ class StandingRow(Base):
     )
 
     submission: Mapped[int] = mapped_column(
-        _SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
+        SERIAL, ForeignKey("submissions.number"), primary_key=True, autoincrement=False
     )
     task: Mapped[str] = mapped_column(String(64))
     task_version: Mapped[int]
@@ -238,10 +238,10 @@ class RerunRow(Base):
         ),
     )
 
-    number: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
+    number: Mapped[int] = mapped_column(SERIAL, primary_key=True, autoincrement=True)
     """Order of asking."""
     id: Mapped[str] = mapped_column(String(64))
-    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    submission: Mapped[int] = mapped_column(SERIAL, ForeignKey("submissions.number"))
     kind: Mapped[RerunKind]
     state: Mapped[RerunState]
     attempt: Mapped[int]
@@ -268,8 +268,8 @@ class SittingRow(Base):
         Index("sittings_by_submission", "submission", "id"),
     )
 
-    id: Mapped[int] = mapped_column(_SERIAL, primary_key=True, autoincrement=True)
-    submission: Mapped[int] = mapped_column(_SERIAL, ForeignKey("submissions.number"))
+    id: Mapped[int] = mapped_column(SERIAL, primary_key=True, autoincrement=True)
+    submission: Mapped[int] = mapped_column(SERIAL, ForeignKey("submissions.number"))
     rerun: Mapped[str] = mapped_column(String(64))
     round: Mapped[int]
     verdict: Mapped[Verdict]

@@ -10,13 +10,13 @@ from pathlib import Path
 import httpx
 import pytest
 import redis
-from sqlalchemy import create_engine, text
 
 from app.main import Parts, assemble
 from app.redis_server import connect
 from app.settings import Settings
 from app.store import Store
 from kernels.catalog import Catalog
+from tests.app.postgres import emptied, postgres, programs
 from tests.app.serving import serving
 
 
@@ -31,13 +31,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def emptied_database() -> str:
     """URL of a PostgreSQL database to test on, whose content is thrown away; '' for SQLite."""
     url = os.environ.get("KERNELJUDGE_TEST_DATABASE_URL", "")
-    if url:
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            connection.execute(text("DROP SCHEMA public CASCADE"))
-            connection.execute(text("CREATE SCHEMA public"))
-        engine.dispose()
-    return url
+    return emptied(url) if url else ""
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server for all tests that ask for one."""
+    found = programs()
+    if found is None:
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    with postgres(found) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind, for what a database may do its own way."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'judge.db'}"
+    return emptied(request.getfixturevalue("postgres_url"))
 
 
 @contextmanager

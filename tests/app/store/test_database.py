@@ -3,15 +3,17 @@
 import json
 import threading
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import func, select, text
+from sqlalchemy import func, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from app.store import Store
+from app.store.database import MIGRATIONS
 from app.store.tables import Base, BoardRow, DeviceRow, ReportRow, StandingRow
 from kernels.contract import DeviceName
 
@@ -22,9 +24,35 @@ def test_migrations_make_the_declared_tables(store: Store) -> None:
         assert compare_metadata(context, Base.metadata) == []
 
 
-def test_migrating_twice_and_at_once_is_harmless(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'new' / 'judge.db'}"
-    stores = [Store(url) for _ in range(4)]
+def test_migrations_lead_up_and_down_and_up_again(database_url: str) -> None:
+    store = Store(database_url)
+    for _ in range(2):
+        store.migrate("0001")
+        _insert_judged(store, "ada", [12.0, 10.0])
+        store.migrate()
+        with store.connect() as connection:
+            context = MigrationContext.configure(connection)
+            assert compare_metadata(context, Base.metadata) == []
+        _migrate_down(store, "0001")
+        with store.read() as session:
+            kept = session.execute(text('SELECT "user", score FROM board')).all()
+        assert kept == [("ada", 10.0)]
+        _migrate_down(store, "base")
+    with store.connect() as connection:
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+    store.close()
+
+
+def _migrate_down(store: Store, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with store.connect() as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.downgrade(config, revision)
+
+
+def test_migrating_twice_and_at_once_is_harmless(database_url: str) -> None:
+    stores = [Store(database_url) for _ in range(4)]
     threads = [threading.Thread(target=store.migrate) for store in stores]
     for thread in threads:
         thread.start()
@@ -64,8 +92,8 @@ def test_reading_before_writing_does_not_lock_out_other_writers(store: Store) ->
         assert row.seen_at == datetime(2040, 1, 1, tzinfo=UTC)
 
 
-def test_boards_from_before_standings_are_carried_over(tmp_path: Path) -> None:
-    store = Store(f"sqlite:///{tmp_path / 'judge.db'}")
+def test_boards_from_before_standings_are_carried_over(database_url: str) -> None:
+    store = Store(database_url)
     store.migrate("0001")
     _insert_judged(store, "ada", [12.0, 10.0])
     _insert_judged(store, "bob", [11.0])
@@ -86,7 +114,7 @@ def _insert_judged(store: Store, user: str, scores: list[float]) -> None:
     submission = (
         'INSERT INTO submissions (id, "user", task, task_version, device, measured, entry, stage,'
         " attempt, verdict, reason, score, created_at, finished_at, moved_at, body_sha256, source)"
-        " VALUES (:id, :user, 'softmax', 1, 'H200', 1, 'solve', 'finished', 1, 'accepted', '',"
+        " VALUES (:id, :user, 'softmax', 1, 'H200', true, 'solve', 'finished', 1, 'accepted', '',"
         " :score, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 0, 'x', 'y')"
     )
     report = (

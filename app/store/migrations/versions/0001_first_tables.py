@@ -18,6 +18,12 @@ def upgrade() -> None:
     _board()
 
 
+def downgrade() -> None:
+    """Forget everything."""
+    for table in ("board", "devices", "plans", "stages", "reports", "submissions"):
+        op.drop_table(table)
+
+
 def _submissions() -> None:
     op.create_table(
         "submissions",

@@ -24,6 +24,32 @@ def upgrade() -> None:
     _carry_over()
 
 
+def downgrade() -> None:
+    """Forget sittings and reruns, and leave each user's best, whichever clock measured it."""
+    connection = op.get_bind()
+    best = connection.execute(sa.text(_BEST).columns(finished_at=_INSTANT)).mappings().all()
+    for table in ("sittings", "reruns", "board", "standings"):
+        op.drop_table(table)
+    table = _first_board()
+    if best:
+        connection.execute(table.insert(), [dict(row) for row in best])
+
+
+def _first_board() -> sa.Table:
+    table = op.create_table(
+        "board",
+        sa.Column("task", sa.String(64), primary_key=True),
+        sa.Column("task_version", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("device", sa.String(32), primary_key=True),
+        sa.Column("user", sa.String(64), primary_key=True),
+        sa.Column("submission", sa.String(64), sa.ForeignKey("submissions.id"), nullable=False),
+        *_scores(),
+        sa.Column("finished_at", _INSTANT, nullable=False),
+    )
+    op.create_index("board_by_score", "board", ["task", "task_version", "device", "score"])
+    return table
+
+
 def _scores() -> list[sa.Column[Any]]:
     return [sa.Column(name, sa.Float(53), nullable=False) for name in ("score", "low", "high")]
 
@@ -145,5 +171,14 @@ SELECT task, task_version, device, harness, "user", id, score, low, high, 1, fin
         ORDER BY s.score, s.finished_at, s.submission
     ) AS place
     FROM standings s JOIN submissions ON submissions.number = s.submission
+) best WHERE place = 1
+"""
+
+_BEST = """
+SELECT task, task_version, device, "user", submission, score, low, high, finished_at FROM (
+    SELECT board.*, row_number() OVER (
+        PARTITION BY task, task_version, device, "user" ORDER BY score, finished_at, submission
+    ) AS place
+    FROM board
 ) best WHERE place = 1
 """

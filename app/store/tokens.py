@@ -1,0 +1,82 @@
+"""API tokens in the database."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.roles import Scope
+from app.store.account_tables import TokenRow, UserRow
+
+_USE_NOTED = timedelta(minutes=1)
+
+
+def insert(
+    session: Session,
+    digest: str,
+    user: str,
+    name: str,
+    scopes: frozenset[Scope],
+    expires_at: datetime,
+) -> TokenRow:
+    """A new token."""
+    row = TokenRow(
+        digest=digest,
+        user=user,
+        name=name,
+        scopes=" ".join(sorted(scopes)),
+        created_at=clock.now(),
+        expires_at=expires_at,
+        used_at=None,
+        revoked_at=None,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def by_digest(session: Session, digest: str) -> tuple[TokenRow, UserRow] | None:
+    """The token with its account, good or not."""
+    query = select(TokenRow, UserRow).join(UserRow).where(TokenRow.digest == digest)
+    found = session.execute(query).first()
+    return None if found is None else (found[0], found[1])
+
+
+def of_user(session: Session, user: str) -> Sequence[TokenRow]:
+    """All tokens of an account, the newest first."""
+    query = select(TokenRow).where(TokenRow.user == user).order_by(TokenRow.id.desc())
+    return session.scalars(query).all()
+
+
+def usable(session: Session, user: str) -> int:
+    """How many tokens of an account still open something."""
+    good = TokenRow.revoked_at.is_(None) & (TokenRow.expires_at > clock.now())
+    query = select(func.count()).where(TokenRow.user == user, good)
+    return session.scalar(query) or 0
+
+
+def use_is_stale(row: TokenRow) -> bool:
+    """Whether the note of its last use is more than a minute old."""
+    return row.used_at is None or clock.now() - row.used_at > _USE_NOTED
+
+
+def note_use(session: Session, token: int) -> None:
+    """Say that it is used now."""
+    session.execute(update(TokenRow).where(TokenRow.id == token).values(used_at=clock.now()))
+
+
+def revoke(session: Session, user: str, token: int) -> bool:
+    """End a token of an account; False if the account has no such token."""
+    row = session.get(TokenRow, token)
+    if row is None or row.user != user:
+        return False
+    row.revoked_at = row.revoked_at or clock.now()
+    return True
+
+
+def revoke_all(session: Session, user: str) -> None:
+    """End all tokens of an account."""
+    mine = (TokenRow.user == user, TokenRow.revoked_at.is_(None))
+    session.execute(update(TokenRow).where(*mine).values(revoked_at=clock.now()))
