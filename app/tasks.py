@@ -47,7 +47,8 @@ def signature(task: Task) -> str:
 def _parameter(parameter: Parameter) -> str:
     if parameter.shape is None:
         return parameter.name
-    return f"{parameter.name}[{', '.join(parameter.shape)}]"
+    text = f"{parameter.name}[{', '.join(parameter.shape)}]"
+    return text if parameter.each is None else f"list of {text}"
 
 
 def _case(task: Task, case: Case) -> CaseDetail:

@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 
 from app.schemas import CaseDetail
 from kernels.contract import DType, InstructionMix, TensorSpec
+from kernels.contract.task import Value
+
+_SIZES_SHOWN = 4
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -69,12 +72,18 @@ def clock_time(value: datetime) -> str:
     return f"{value.astimezone(UTC):%H:%M:%S.%f}"[:-5]
 
 
-def sizes(values: Mapping[str, int | DType]) -> str:
+def sizes(values: Mapping[str, Value]) -> str:
     """The parameters of a case in one line: `M 4096 · N 1024 · float16`."""
-    return " · ".join(
-        value.value if isinstance(value, DType) else f"{name} {value:,}"
-        for name, value in values.items()
-    )
+    return " · ".join(_size(name, value) for name, value in values.items())
+
+
+def _size(name: str, value: Value) -> str:
+    if isinstance(value, DType):
+        return value.value
+    if not isinstance(value, tuple):
+        return f"{name} {value:,}"
+    listed = ", ".join(f"{size:,}" for size in value[:_SIZES_SHOWN])
+    return f"{name} {listed}" + (f", … ({len(value)})" if len(value) > _SIZES_SHOWN else "")
 
 
 def instructions(mix: InstructionMix) -> str:

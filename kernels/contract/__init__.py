@@ -45,16 +45,12 @@ from kernels.contract.submission import Submission, check_source
 from kernels.contract.task import (
     Case,
     Cost,
-    Distribution,
-    Layout,
-    NumberSpec,
     Parameter,
     Permissions,
     Task,
-    TensorSpec,
     TimeLimits,
-    Tolerance,
 )
+from kernels.contract.tensor import Distribution, Layout, NumberSpec, TensorSpec, Tolerance
 from kernels.contract.verdict import Stage, Verdict, strongest
 from kernels.contract.view import View
 from kernels.contract.worker import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, worker_key

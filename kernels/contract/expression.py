@@ -13,8 +13,11 @@ _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 
 
+_FUNCTIONS: dict[str, Callable[[int, int], int]] = {"min": min, "max": max}
+
+
 def evaluate(text: str, values: Mapping[str, int]) -> int:
-    """Value of an expression over names; `+ - * // %` and integers only.
+    """Value of an expression over names; `+ - * // %`, `min`, `max` and integers only.
 
     Raises ValueError for anything else, for an unknown name and for a division by zero.
     """
@@ -34,5 +37,9 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int:
             return values[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _BINARY[type(op)](_value(left, values), _value(right, values))
+        case ast.Call(func=ast.Name(id=name), args=[left, right], keywords=[]) if (
+            name in _FUNCTIONS
+        ):
+            return _FUNCTIONS[name](_value(left, values), _value(right, values))
         case _:
             raise ValueError(f"only integers, names and + - * // %, not {ast.unparse(node)!r}")

@@ -1,7 +1,7 @@
 """What a task is: its signature, its cases, what counts as equal and what host code may do."""
 
-from enum import StrEnum
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,39 +10,19 @@ from kernels.contract._model import Identifier, Model, Name, ShortText
 from kernels.contract.device import Rate
 from kernels.contract.dtype import DType
 from kernels.contract.expression import evaluate
+from kernels.contract.tensor import (
+    Distribution,
+    Layout,
+    NumberSpec,
+    TensorSpec,
+    Tolerance,
+    strides_of,
+)
 
-Value = int | DType
-"""A case gives each of its parameters a size or an element type."""
-
-
-class Layout(StrEnum):
-    """How an input lies in memory."""
-
-    CONTIGUOUS = "contiguous"
-    """Row-major."""
-    TRANSPOSED = "transposed"
-    """The last two dimensions are stored the other way round."""
-    PADDED = "padded"
-    """Rows are 8 elements further apart than they are long."""
-    OFFSET = "offset"
-    """Row-major, one element after an aligned address."""
-
-
-class Distribution(StrEnum):
-    """What values the inputs of one run are drawn from."""
-
-    NORMAL = "normal"
-    """Standard normal."""
-    OFFSET = "offset"
-    """Normal around a large common offset, where sums cancel."""
-    TINY = "tiny"
-    """Normal, scaled to 1e-3."""
-    OUTLIERS = "outliers"
-    """Normal with a few values 50 times as large."""
-    TIES = "ties"
-    """Small integers, many of them equal."""
-    CONSTANT_ROWS = "constant_rows"
-    """Every row one value; some rows zero."""
+Sizes = Annotated[tuple[int, ...], Field(min_length=1, max_length=256)]
+Value = int | float | DType | Sizes
+"""A case gives each of its parameters a size, a number that is passed on, an element type, or the
+sizes of each tensor of a list."""
 
 
 class Parameter(Model):
@@ -55,10 +35,20 @@ class Parameter(Model):
     dtype: str = "dtype"
     """An element type, or the name of the case's parameter that holds one; unused for a number."""
     value: str | float | None = None
-    """Of a Python number: the expression or constant that is passed."""
+    """Of a Python number: the expression, the name of a case's value, or the constant passed."""
     host_visible: bool = False
     """Whether host code may read the values of this input: small, of integers, and the same in
     every run of a case (docs/decisions/0009-host-visible-inputs.md)."""
+    each: Identifier | None = None
+    """Of a list of tensors: the case's list of sizes that has one entry for each of them."""
+    low: str | None = None
+    """Of integers: the least value, an expression; the distributions stay within the range."""
+    high: str | None = None
+    """Of integers: the largest value."""
+    distribution: Distribution | None = None
+    """What this input is always drawn from, whatever the others are."""
+    tolerance: Tolerance | None = None
+    """Of an output: instead of the task's."""
 
     @model_validator(mode="after")
     def _tensor_or_number(self) -> Self:
@@ -66,44 +56,9 @@ class Parameter(Model):
             raise ValueError(f"{self.name}: give either a shape (tensor) or a value (number)")
         if self.host_visible and self.shape is None:
             raise ValueError(f"{self.name}: host code sees every number, leave host_visible out")
+        if (self.low is None) != (self.high is None):
+            raise ValueError(f"{self.name}: give both low and high, or neither")
         return self
-
-
-class TensorSpec(Model):
-    """A tensor of one case: everything that host code may know about it."""
-
-    name: Identifier
-    shape: tuple[int, ...] = Field(max_length=limits.RANK)
-    strides: tuple[int, ...]
-    """In elements."""
-    offset: int = Field(ge=0)
-    """First element, counted from the start of the buffer, in elements."""
-    dtype: DType
-    host_visible: bool = False
-    """Whether host code may read its values."""
-
-    @property
-    def numel(self) -> int:
-        """Number of elements."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the buffer that the tensor needs, its offset included."""
-        if self.numel == 0:
-            return 0
-        last = sum((size - 1) * step for size, step in zip(self.shape, self.strides, strict=True))
-        return (self.offset + last + 1) * self.dtype.itemsize
-
-
-class NumberSpec(Model):
-    """A Python number that a case passes."""
-
-    name: Identifier
-    value: int | float
 
 
 class Case(Model):
@@ -133,13 +88,28 @@ class Case(Model):
         for name, value in self.values.items():
             if isinstance(value, DType):
                 sizes[f"{name}_bytes"] = value.itemsize
-            else:
+            elif isinstance(value, int):
                 sizes[name] = value
         return sizes
 
+    @property
+    def items(self) -> tuple[dict[str, int], ...]:
+        """Of each tensor of the lists in turn: its sizes, and those of the case; else just these.
+
+        ValueError if two lists of sizes differ in length.
+        """
+        lists = {name: value for name, value in self.values.items() if isinstance(value, tuple)}
+        if len({len(value) for value in lists.values()}) > 1:
+            raise ValueError(f"case {self.name}: {' and '.join(lists)} differ in length")
+        columns = zip(*lists.values(), strict=True) if lists else [()]
+        return tuple(self.sizes | dict(zip(lists, column, strict=True)) for column in columns)
+
 
 class Cost(Model):
-    """How the work of a case is counted; by the conventions of the field."""
+    """How the work of a case is counted; by the conventions of the field.
+
+    In a case with lists the work of each item is counted, and added up.
+    """
 
     flops: str = "0"
     """FLOPs of one call."""
@@ -147,17 +117,6 @@ class Cost(Model):
     """Fewest bytes one call must move: each input read once, each output written once."""
     rate: Rate = "tensor16"
     """The arithmetic unit that bounds it."""
-
-
-class Tolerance(Model):
-    """The equality rule's numbers; the rule itself is in docs/correctness.md."""
-
-    frobenius_ratio: float = Field(1.5, ge=1, le=100)
-    """Allowed relative Frobenius error, as a multiple of torch's in the same element type."""
-    ulps: float = Field(4.0, ge=0, le=1000)
-    """Elementwise bound, in units u of the output's element type times |reference|."""
-    violations: float = Field(0.0, ge=0, le=0.05)
-    """Share of elements that may exceed the elementwise bound."""
 
 
 class Permissions(Model):
@@ -230,12 +189,17 @@ class Task(Model):
         raise KeyError(f"task {self.name} has no case {name!r}")
 
     def arguments(self, case: Case) -> tuple[TensorSpec | NumberSpec, ...]:
-        """What the entry function gets in a case, in order, before any outputs to write into."""
-        return tuple(_argument(parameter, case) for parameter in self.inputs)
+        """What the entry function gets in a case, in order, before any outputs to write into.
+
+        The tensors of a list stand one after the other; `nested` puts them into lists.
+        """
+        return tuple(spec for parameter in self.inputs for spec in _argument(parameter, case))
 
     def results(self, case: Case) -> tuple[TensorSpec, ...]:
         """What the entry function must return, or write into, in a case, in order."""
-        return tuple(_tensor(parameter, case, Layout.CONTIGUOUS) for parameter in self.outputs)
+        return tuple(
+            spec for output in self.outputs for spec in _tensors(output, case, Layout.CONTIGUOUS)
+        )
 
     def tensors(self, case: Case) -> tuple[TensorSpec, ...]:
         """All input tensors, then all output tensors."""
@@ -248,11 +212,11 @@ class Task(Model):
 
     def flops(self, case: Case) -> int:
         """FLOPs that one call of a case counts for."""
-        return evaluate(self.cost.flops, case.sizes)
+        return sum(evaluate(self.cost.flops, sizes) for sizes in case.items)
 
     def bytes(self, case: Case) -> int:
         """Fewest bytes that one call of a case must move."""
-        return evaluate(self.cost.bytes, case.sizes)
+        return sum(evaluate(self.cost.bytes, sizes) for sizes in case.items)
 
 
 def _check_host_visible(case: Case, spec: TensorSpec) -> None:
@@ -265,22 +229,41 @@ def _check_host_visible(case: Case, spec: TensorSpec) -> None:
         )
 
 
-def _argument(parameter: Parameter, case: Case) -> TensorSpec | NumberSpec:
+def _argument(parameter: Parameter, case: Case) -> Iterator[TensorSpec | NumberSpec]:
     if parameter.shape is not None:
-        return _tensor(parameter, case, case.layouts.get(parameter.name, Layout.CONTIGUOUS))
+        yield from _tensors(parameter, case, case.layouts.get(parameter.name, Layout.CONTIGUOUS))
+        return
     value = parameter.value
     if isinstance(value, str):
-        value = evaluate(value, case.sizes)
+        own = case.values.get(value)
+        value = own if isinstance(own, float) else evaluate(value, case.sizes)
     assert value is not None  # Parameter's validator
-    return NumberSpec(name=parameter.name, value=value)
+    yield NumberSpec(name=parameter.name, value=value)
 
 
-def _tensor(parameter: Parameter, case: Case, layout: Layout) -> TensorSpec:
-    shape = tuple(evaluate(size, case.sizes) for size in parameter.shape or ())
+def _tensors(parameter: Parameter, case: Case, layout: Layout) -> Iterator[TensorSpec]:
+    if parameter.each is None:
+        yield _tensor(parameter, case, layout, case.sizes)
+        return
+    if not isinstance(case.values.get(parameter.each), tuple):
+        raise ValueError(f"case {case.name}: {parameter.each} must be a list of sizes")
+    for place, sizes in enumerate(case.items):
+        spec = _tensor(parameter, case, layout, sizes)
+        yield spec.model_copy(update={"name": f"{parameter.name}_{place}", "group": parameter.name})
+
+
+def _tensor(parameter: Parameter, case: Case, layout: Layout, sizes: dict[str, int]) -> TensorSpec:
+    shape = tuple(evaluate(size, sizes) for size in parameter.shape or ())
     if any(size < 0 for size in shape):
         raise ValueError(f"case {case.name}: {parameter.name} has a negative size {shape}")
     dtype = DType(str(case.values.get(parameter.dtype, parameter.dtype)))
-    strides, offset = _strides(shape, layout)
+    strides, offset = strides_of(shape, layout)
+    low, high = (
+        None if bound is None else evaluate(bound, sizes)
+        for bound in (parameter.low, parameter.high)
+    )
+    if low is not None and high is not None and (dtype.is_float or low > high):
+        raise ValueError(f"case {case.name}: {parameter.name} has no integers {low} to {high}")
     return TensorSpec(
         name=parameter.name,
         shape=shape,
@@ -288,18 +271,8 @@ def _tensor(parameter: Parameter, case: Case, layout: Layout) -> TensorSpec:
         offset=offset,
         dtype=dtype,
         host_visible=parameter.host_visible,
+        low=low,
+        high=high,
+        distribution=parameter.distribution,
+        tolerance=parameter.tolerance,
     )
-
-
-def _strides(shape: tuple[int, ...], layout: Layout) -> tuple[tuple[int, ...], int]:
-    if layout is Layout.TRANSPOSED:
-        stored, _ = _strides((*shape[:-2], shape[-1], shape[-2]), Layout.CONTIGUOUS)
-        return (*stored[:-2], stored[-1], stored[-2]), 0
-    padding = 8 if layout is Layout.PADDED else 0
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size + padding, 1)
-        padding = 0
-    return tuple(reversed(strides)), int(layout is Layout.OFFSET)

@@ -14,7 +14,8 @@ from kernels.contract.bundle import first_problem
 from kernels.contract.compiler import InstructionMix
 from kernels.contract.device import DeviceName
 from kernels.contract.report import CaseResult, Diagnostic, Environment
-from kernels.contract.task import Distribution, Task
+from kernels.contract.task import Task
+from kernels.contract.tensor import Distribution
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 

@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from kernels.contract import Bundle, CasePlan, Launch, PointerArgument
+from kernels.contract import (
+    Bundle,
+    Case,
+    CasePlan,
+    DType,
+    Launch,
+    Parameter,
+    PointerArgument,
+    Task,
+)
 from kernels.contract.wire import Failure
 from tests.build.builds import COPY, COPYING, answer, built, failed
 
@@ -79,3 +88,28 @@ def test_a_kernel_is_no_entry() -> None:
     assert not isinstance(found, Bundle)
     assert isinstance(found, Failure)
     assert "Cannot call @triton.jit'd outside of the scope of a kernel" in found.reason
+
+
+LISTS = Task(
+    **COPYING.model_dump(exclude={"inputs", "outputs", "cases"}),
+    inputs=(Parameter(name="x", shape=("N",), each="N"),),
+    outputs=(Parameter(name="y", shape=("N",), each="N"),),
+    cases=(Case(name="one", kind="benchmark", values={"N": (7, 0, 9), "dtype": DType.FLOAT32}),),
+)
+
+
+@pytest.mark.parametrize("style", ["return", "out"])
+def test_lists_come_and_go_as_lists(style: str) -> None:
+    passed = "x, y" if style == "out" else "x, y=None"
+    body = f"""
+def solve({passed}):
+    y = y or [torch.empty_like(one) for one in x]
+    for source, target in zip(x, y):
+        if source.numel():
+            run(source, target)
+    return y
+"""
+    case = built(COPY + body, LISTS.model_copy(update={"style": style})).plan.cases[0]
+    assert [step.kind for step in case.steps] == ["launch", "launch"]
+    assert [view.shape for view in case.outputs] == [(7,), (0,), (9,)]
+    assert [buffer.name for buffer in case.buffers if buffer.name] == ["x_0", "x_1", "x_2"]

@@ -5,13 +5,16 @@ from pydantic import ValidationError
 
 from kernels.contract import (
     Case,
+    Cost,
     DType,
     Layout,
     NumberSpec,
     Parameter,
+    Task,
     TensorSpec,
 )
 from kernels.contract.expression import evaluate
+from kernels.contract.tensor import nested
 from tests.contract import examples as a
 
 
@@ -69,9 +72,61 @@ def test_what_host_code_may_read_is_told_by_its_tensor() -> None:
     assert (spec.name, spec.shape, spec.dtype) == ("ends", (2,), DType.INT32)
 
 
+def test_a_fraction_is_passed_as_it_is() -> None:
+    case = Case(name="c", kind="benchmark", values={"M": 3, "N": 5, "p": 0.25, "dtype": "float32"})
+    task = a.task(inputs=(*a.task().inputs, Parameter(name="p", value="p")), cases=(case,))
+    assert task.arguments(case)[1] == NumberSpec(name="p", value=0.25)
+    assert Case.model_validate_json(case.model_dump_json()) == case
+
+
+def grouped(**values: object) -> Task:
+    sizes = {"M": (4, 0, 7), "K": (2, 3, 1), "N": 5, "dtype": "float16"} | values
+    return a.task(
+        inputs=(
+            Parameter(name="a", shape=("M", "K"), each="M"),
+            Parameter(name="w", shape=("N",)),
+        ),
+        outputs=(Parameter(name="c", shape=("M", "N"), each="M"),),
+        cases=(Case(name="c", kind="benchmark", values=sizes),),
+        cost=Cost(flops="2*M*N*K", bytes="M*K*dtype_bytes + min(M, 1)*N"),
+    )
+
+
+def test_lists_have_a_tensor_for_each_size() -> None:
+    task = grouped()
+    case = task.cases[0]
+    found = task.arguments(case)
+    assert [spec.name for spec in found] == ["a_0", "a_1", "a_2", "w"]
+    assert [spec.shape for spec in task.tensors(case)] == [
+        (4, 2), (0, 3), (7, 1), (5,), (4, 5), (0, 5), (7, 5)
+    ]  # fmt: skip
+    assert nested(found, "pqrs") == [["p", "q", "r"], "s"]
+    assert task.flops(case) == 2 * 5 * (4 * 2 + 7)
+    assert task.bytes(case) == 2 * (4 * 2 + 7) + 2 * 5
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"K": (1, 2)}, "differ in length"), ({"M": 4, "K": 2}, "list of sizes"), ({"M": ()}, "M")],
+)
+def test_lists_of_sizes_must_fit(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        grouped(**values)
+
+
+def test_integers_may_have_a_range() -> None:
+    labels = Parameter(name="t", shape=("M",), dtype="int64", low="0", high="N - 1")
+    task = a.task(inputs=(labels,))
+    (spec,) = task.arguments(task.case("wide"))
+    assert isinstance(spec, TensorSpec)
+    assert (spec.low, spec.high) == (0, 7)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"inputs": ({"name": "x", "shape": ("M",), "low": "0"},)}, "both low and high"),
+        ({"inputs": ({"name": "x", "shape": ("M",), "low": "0", "high": "9"},)}, "no integers"),
         ({"cases": (a.task().cases[0],)}, "no benchmark case"),
         ({"cases": a.task().cases * 2}, "share a name"),
         ({"outputs": (Parameter(name="y", shape=("K",)),)}, "unknown name 'K'"),
@@ -92,10 +147,24 @@ def test_inconsistent_tasks_are_refused(changes: dict[str, object], message: str
 
 def test_expressions() -> None:
     assert evaluate("2*M*N // 3 % 7 - (1 + M)", {"M": 4, "N": 5}) == 40 // 3 % 7 - 5
+    assert evaluate("min(M, 3) + max(M, N)", {"M": 4, "N": 5}) == 8
 
 
 @pytest.mark.parametrize(
-    "text", ["__import__('os')", "M()", "1/2", "2**99", "M if M else 1", "M//0", "(", "x", "1.5"]
+    "text",
+    [
+        "__import__('os')",
+        "M()",
+        "min(M)",
+        "abs(M)",
+        "1/2",
+        "2**99",
+        "M if M else 1",
+        "M//0",
+        "(",
+        "x",
+        "1.5",
+    ],
 )
 def test_expressions_hold_integers_only(text: str) -> None:
     with pytest.raises(ValueError, match=r"evaluate|only integers|unknown name"):

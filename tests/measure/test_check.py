@@ -3,7 +3,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from kernels.contract import Case, Cost, Distribution, DType, Layout, Parameter, Task, Verdict
+from kernels.contract import (
+    Case,
+    Cost,
+    Distribution,
+    DType,
+    Layout,
+    Parameter,
+    Task,
+    Tolerance,
+    Verdict,
+)
 from kernels.contract.wire import (
     AnswerRefused,
     CompareAnswer,
@@ -136,3 +146,45 @@ def test_a_reference_of_another_shape_is_the_tasks_fault(tmp_path: Path) -> None
     request = CompareRequest(task=task(), reference=str(path), seed=1, runs=RUNS[:1])
     with pytest.raises(ReferenceBroken, match="1 results"):
         run(request.pack((b"\0" * 264, b"\0" * 8)))
+
+
+ACCEPTS = """
+def accept(arguments, results):
+    (x, w, factor), (y, s) = arguments, results
+    return "" if y.shape == x.shape and bool((s == s).all()) else "s has NaN"
+
+def baseline(x, w, factor):
+    return x * w * factor, x.sum(-1)
+"""
+
+
+def test_a_task_may_judge_by_a_rule_of_its_own(tmp_path: Path, reference: str) -> None:
+    path = tmp_path / "accepts.py"
+    path.write_text(ACCEPTS)
+    blobs = honest(reference)
+    assert [case.verdict for case in compare(str(path), blobs).cases] == [Verdict.CHECKED] * 2
+    blobs[3] = torch.full((4,), torch.nan, dtype=torch.float16).numpy().tobytes()
+    right, wrong = compare(str(path), blobs).cases
+    assert (right.verdict, wrong.verdict) == (Verdict.CHECKED, Verdict.WRONG_ANSWER)
+    assert (wrong.reason, wrong.errors, wrong.mismatch) == ("s has NaN", (), None)
+
+
+def test_a_rule_must_answer_in_a_sentence(tmp_path: Path, reference: str) -> None:
+    path = tmp_path / "accepts.py"
+    path.write_text(ACCEPTS.replace('""', "True"))
+    with pytest.raises(ReferenceBroken, match="sentence"):
+        compare(str(path), honest(reference))
+
+
+def test_an_output_may_have_a_tolerance_of_its_own(reference: str) -> None:
+    blobs = honest(reference)
+    s = torch.frombuffer(bytearray(blobs[1]), dtype=torch.float16).clone()
+    blobs[1] = (s * 1.01).numpy().tobytes()
+    assert compare(reference, blobs).cases[0].verdict is Verdict.WRONG_ANSWER
+    loose = Tolerance(ulps=100, frobenius_ratio=100)
+    outputs = (task().outputs[0], task().outputs[1].model_copy(update={"tolerance": loose}))
+    request = CompareRequest(
+        task=task().model_copy(update={"outputs": outputs}), reference=reference, seed=5, runs=RUNS
+    )
+    answer, _ = CompareAnswer.unpack(run(request.pack(tuple(blobs))))
+    assert answer.cases[0].verdict is Verdict.CHECKED

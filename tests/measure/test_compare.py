@@ -180,6 +180,7 @@ def test_zeros_are_no_softmax(dtype: DType) -> None:
     x = values((4, 32768), dtype, 3)
     found = judge(SOFTMAX, [x], torch.zeros_like(x))
     assert found.mismatch is not None
+    assert found.error is not None
     assert found.error.error == pytest.approx(1.0)
 
 
@@ -213,6 +214,7 @@ def test_a_non_finite_element_is_caught_wherever_it_is(bad: float) -> None:
     found = against(got, reference)
     assert found.mismatch is not None
     assert found.mismatch.first_index == found.mismatch.worst_index == (4, 6)
+    assert found.error is not None
     assert found.error.error < 1e-6
 
 

@@ -205,3 +205,33 @@ def test_make_inputs_makes_what_is_secret() -> None:
 def test_a_task_must_make_what_it_shows(reference: Reference, message: str) -> None:
     with pytest.raises(ReferenceBroken, match=message):
         make(Distribution.NORMAL, showing(), reference=reference)
+
+
+@pytest.mark.parametrize("distribution", list(Distribution))
+def test_integers_keep_to_their_range(distribution: Distribution) -> None:
+    spec = TensorSpec(
+        name="t", shape=(50, 8), strides=(8, 1), offset=0, dtype=DType.INT64, low=-3, high=6
+    )
+    values = inputs.draw(spec, distribution, torch.Generator().manual_seed(1))
+    assert (int(values.min()) >= -3, int(values.max()) <= 6) == (True, True)
+    assert len(set(values.view(-1).tolist())) > 1
+
+
+def test_an_input_may_keep_its_distribution() -> None:
+    spec = TensorSpec(
+        name="x", shape=(64,), strides=(1,), offset=0, dtype=DType.FLOAT32,
+        distribution=Distribution.TINY,
+    )  # fmt: skip
+    values = inputs.draw(spec, Distribution.OFFSET, torch.Generator().manual_seed(1))
+    assert float(values.abs().max()) < 0.01
+
+
+def test_lists_are_made_as_lists() -> None:
+    each = (Parameter(name="a", shape=("M",), each="M"),)
+    task_ = task().model_copy(update={"inputs": each, "outputs": each})
+    case = task_.cases[0].model_copy(update={"values": {"M": (3, 0), "dtype": DType.FLOAT32}})
+    made = inputs.make(task_, case, Distribution.NORMAL, 0, 7, PLAIN)
+    (tensors,) = made.arguments
+    assert isinstance(tensors, list)
+    assert [tuple(tensor.shape) for tensor in tensors] == [(3,), (0,)]
+    assert list(made.buffers) == ["a_0", "a_1"]

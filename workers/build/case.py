@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from kernels.contract import Case, NumberSpec, Task, TensorSpec, View
+from kernels.contract.tensor import nested
 from workers.build.failures import BuildFailed
 from workers.build.host_values import HostValues
 from workers.build.memory import dtype_of
@@ -41,7 +42,7 @@ def arguments(task: Task, case: Case, values: HostValues, recorder: Recorder) ->
         if isinstance(spec, TensorSpec) and spec.host_visible:
             content = values[case.name, spec.name]
             recorder.show(tensor, content, lasting=not task.permissions.in_place)
-    return made
+    return nested(task.arguments(case), made)
 
 
 def trace(
@@ -51,7 +52,7 @@ def trace(
     """Call the entry function; where its results lie."""
     if task.style == "out":
         outputs = [_tensor(spec, recorder) for spec in task.results(case)]
-        call(lambda: entry(*arguments, *outputs))
+        call(lambda: entry(*arguments, *nested(task.results(case), outputs)))
         return tuple(map(recorder.memory.view, outputs))
     # What it returns may be any object: it is looked at where its methods may raise.
     views: tuple[View, ...] = call(lambda: _results(task, case, entry(*arguments), recorder))

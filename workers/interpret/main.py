@@ -9,6 +9,7 @@ from triton import knobs
 from triton.runtime import driver
 
 from kernels.contract import DEVICES
+from kernels.contract.tensor import nested
 from kernels.contract.wire import AnswerRefused, Failure, InterpretAnswer, InterpretRequest, Run
 from workers.facade import DeviceDriver, Facade, Hooks
 from workers.interpret import bfloat16, dot, libdevice, memory, submission, tensors, unsupported
@@ -88,8 +89,9 @@ def _run_once(
     task, case = message.task, message.task.case(each.case)
     arguments = tensors.arguments(task, case, blobs)
     outputs = tensors.outputs(task, case)
+    passed = nested(task.results(case), outputs) if outputs else []
     with facade:
-        returned = solve(*arguments.values, *outputs)
+        returned = solve(*nested(task.arguments(case), arguments.values), *passed)
     found = list(tensors.results(outputs or returned, task.results(case)))
     if not task.permissions.in_place:
         arguments.check_unchanged()

@@ -16,7 +16,7 @@ from kernels.contract.wire import (
     Run,
 )
 from workers.measure import inputs
-from workers.measure.compare import Comparison, compare, largest_errors
+from workers.measure.compare import Comparison, comparer, largest_errors
 from workers.measure.reference import Reference, load, torch_dtype
 
 
@@ -71,18 +71,16 @@ def _judge_case(
         if misfit:
             return _wrong(case, misfit)
         arguments = _make(request.task, run, request.seed, reference).arguments
+        tolerance, distribution = request.task.tolerance, run.distribution.value
+        compare = comparer(reference, arguments, specs, tolerance, distribution)
         comparisons += compare(
-            specs,
-            [_tensor(blob, spec) for blob, spec in zip(results, specs, strict=True)],
-            reference.expect(arguments, specs),
-            request.task.tolerance,
-            run.distribution.value,
+            [_tensor(blob, spec) for blob, spec in zip(results, specs, strict=True)]
         )
     return _summarize(case, comparisons)
 
 
 def _summarize(case: Case, comparisons: list[Comparison]) -> CaseResult:
-    failed = next((c for c in comparisons if c.mismatch is not None), None)
+    failed = next((c for c in comparisons if c.reason), None)
     return CaseResult(
         case=case.name,
         kind=case.kind,

@@ -10,7 +10,7 @@ from torch import Tensor
 from kernels.contract import Case, Distribution, Mismatch, TensorSpec, Verdict
 from workers.measure import driver, faults
 from workers.measure.bench import GPU, Bench
-from workers.measure.compare import Comparison, compare
+from workers.measure.compare import Comparison, comparer
 from workers.measure.memory import NAN, Damage
 from workers.measure.replay import Picks, Replay
 
@@ -89,12 +89,14 @@ class Correctness:
     ) -> Finding | None:
         """Compare results with the reference of the inputs they were made from."""
         made = self.bench.make_inputs(self.case, distribution, round_)
-        expected = self.bench.reference.expect(made.arguments, self.results)
         tolerance = self.bench.request.task.tolerance
-        comparisons = compare(self.results, outputs, expected, tolerance, distribution.value)
+        compare = comparer(
+            self.bench.reference, made.arguments, self.results, tolerance, distribution.value
+        )
+        comparisons = compare(outputs)
         self.comparisons += comparisons
         for comparison in comparisons:
-            if comparison.mismatch is not None:
+            if comparison.reason:
                 return Finding(Verdict.WRONG_ANSWER, comparison.reason, comparison.mismatch)
         return None
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from kernels.contract import Case, Distribution, DType, NumberSpec, Task, TensorSpec
+from kernels.contract.tensor import nested
 from workers.measure.reference import Argument, Reference, ReferenceBroken, torch_dtype
 
 _OFFSET = 100.0
@@ -29,7 +30,7 @@ class Inputs:
     """The arguments of one run."""
 
     arguments: tuple[Argument, ...]
-    """As the reference takes them: strided tensors and numbers."""
+    """As the reference takes them: strided tensors, lists of such, and numbers."""
     buffers: dict[str, Tensor]
     """Bytes under each tensor argument, by its name; TensorSpec.nbytes long."""
 
@@ -61,7 +62,7 @@ def make(
         spec.value if isinstance(spec, NumberSpec) else strided(buffers[spec.name], spec)
         for spec in specs
     )
-    return Inputs(arguments, buffers)
+    return Inputs(tuple(nested(specs, arguments)), buffers)
 
 
 def host_visible(task: Task, case: Case, reference: Reference) -> dict[str, Tensor]:
@@ -113,10 +114,13 @@ def draw(
     """Row-major values of one tensor; only the leading one is shifted in `offset`."""
     if distribution is Distribution.OFFSET and not leading:
         distribution = Distribution.NORMAL
+    distribution = spec.distribution or distribution
     if spec.dtype is DType.BOOL:
         return _booleans(spec.shape, distribution, generator)
     if spec.dtype.is_float:
         return _floats(spec, distribution, generator)
+    if spec.low is not None and spec.high is not None:
+        return _bounded(spec, spec.low, spec.high, distribution, generator)
     return _integers(spec, distribution, generator)
 
 
@@ -181,6 +185,30 @@ def _integers(spec: TensorSpec, distribution: Distribution, generator: torch.Gen
             values = _constant_rows(spec.shape, lambda shape: around(shape, 50), generator)
     # Of uint64 the upper half is left out: torch's int64 arithmetic cannot make it.
     return values.clamp_(max(info.min, -(2**63)), min(info.max, 2**63 - 1))
+
+
+def _bounded(
+    spec: TensorSpec,
+    low: int,
+    high: int,
+    distribution: Distribution,
+    generator: torch.Generator,
+) -> Tensor:
+    """Integers of the whole range; with both ends alone for outliers, or many equal."""
+
+    def within(shape: tuple[int, ...]) -> Tensor:
+        return _whole(shape, low, high, generator)
+
+    match distribution:
+        case Distribution.OUTLIERS:
+            return _whole(spec.shape, 0, 1, generator) * (high - low) + low
+        case Distribution.TIES:
+            return _whole(spec.shape, low, min(low + 1, high), generator)
+        case Distribution.CONSTANT_ROWS:
+            rows = (*spec.shape[:-1], 1) if spec.shape else ()
+            return within(rows).expand(spec.shape).clone()
+        case _:
+            return within(spec.shape)
 
 
 def _booleans(

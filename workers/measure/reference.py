@@ -12,7 +12,7 @@ from torch import Tensor
 
 from kernels.contract import DType, TensorSpec
 
-Argument = Tensor | int | float
+Argument = Tensor | list[Tensor] | int | float
 
 
 class ReferenceBroken(Exception):
@@ -35,11 +35,13 @@ class Expected:
 class Reference:
     """The functions of a task's reference.py."""
 
-    reference: Callable[..., Any]
+    reference: Callable[..., Any] | None
+    """What is right; None where `accept` judges."""
     baseline: Callable[..., Any]
     slack: Callable[..., Any] | None = None
     make_inputs: Callable[..., Any] | None = None
     make_host_visible: Callable[..., Any] | None = None
+    accept: Callable[..., Any] | None = None
 
     def expect(
         self, arguments: Sequence[Argument], results: Sequence[TensorSpec]
@@ -48,6 +50,8 @@ class Reference:
 
         The arguments must not have been changed by whoever is judged.
         """
+        if self.reference is None:
+            raise ReferenceBroken("a task without `reference` has no expected result")
         references = _tensors(self.reference(*arguments), results, "reference")
         baselines = _tensors(self.baseline(*arguments), results, "baseline")
         slacks: Sequence[Tensor | None] = [None] * len(results)
@@ -55,20 +59,30 @@ class Reference:
             slacks = _tensors(self.slack(*arguments), results, "slack", exact=False)
         return tuple(map(Expected, references, baselines, slacks))
 
+    def refusal(self, arguments: Sequence[Argument], results: Sequence[Tensor]) -> str:
+        """What the task's own `accept` finds wrong with results, in a sentence; else nothing."""
+        assert self.accept is not None
+        found = self.accept(arguments, tuple(results))
+        if not isinstance(found, str):
+            raise ReferenceBroken(f"accept returned {type(found).__name__}, not a sentence")
+        return found
+
 
 def load(path: str) -> Reference:
     """The reference in a file; ReferenceBroken if it is not there or lacks a function."""
     module = _execute(Path(path))
-    if not callable(getattr(module, "reference", None)):
+    accept = getattr(module, "accept", None)
+    if not callable(getattr(module, "reference", None)) and accept is None:
         raise ReferenceBroken(f"{path} defines no function `reference`")
     if not callable(getattr(module, "baseline", None)):
         raise ReferenceBroken(f"{path} defines no function `baseline`")
     return Reference(
-        module.reference,
+        getattr(module, "reference", None),
         module.baseline,
         getattr(module, "slack", None),
         getattr(module, "make_inputs", None),
         getattr(module, "make_host_visible", None),
+        accept=accept,
     )
 
 
