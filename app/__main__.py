@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings, SettingsError
+from kernels.catalog import CatalogError
 
 _GRACE_SECONDS = 5
 
@@ -31,7 +32,7 @@ def main() -> None:
     try:
         settings = Settings.load()
         app = create_app(settings)
-    except SettingsError as error:
+    except (SettingsError, CatalogError) as error:
         sys.exit(f"kerneljudge: {error}")
     config = uvicorn.Config(
         app,

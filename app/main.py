@@ -62,7 +62,7 @@ class Parts:
 
 def create_app(settings: Settings, catalog: Catalog | None = None) -> FastAPI:
     """The whole web service; it starts with the app's lifespan."""
-    parts = assemble(settings, catalog or Catalog())
+    parts = assemble(settings, catalog or Catalog(settings.tasks_dir))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -1,7 +1,11 @@
 """Redis: an embedded server that keeps what it is told, or a check of the one given by URL."""
 
 import logging
+import os
+import signal
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import redis
@@ -13,6 +17,8 @@ from app.settings import SettingsError
 
 _LONGEST_SOCKET_PATH = 100  # Linux takes 107 bytes
 _CONFIG = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction"}
+_PID_FILE = "server.pid"
+_DEATH_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
@@ -82,12 +88,13 @@ class EmbeddedRedis:
             self._server.terminate()
         folder = self._socket.parent / "redis"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _end_predecessor(folder)
         server = ValkeyServer(
             port=0,
             data_dir=folder,
             persist=True,
             unix_socket_path=self._socket,
-            config=_CONFIG,
+            config=_CONFIG | {"pidfile": str(folder / _PID_FILE)},
         )
         try:
             server.start()
@@ -103,3 +110,26 @@ class EmbeddedRedis:
             return True
         except redis.RedisError:
             return False
+
+
+def _end_predecessor(folder: Path) -> None:
+    """Kill a server that does not answer: if it woke up, two would write to one log."""
+    pid = _pid_of_server(folder)
+    if pid is None:
+        return
+    _log.warning("killing an embedded Redis server that does not answer (process %d)", pid)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + _DEATH_SECONDS
+    while _pid_of_server(folder) is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _pid_of_server(folder: Path) -> int | None:
+    """Of the living server that works in a folder."""
+    try:
+        pid = int((folder / _PID_FILE).read_text())
+        at_home = Path(f"/proc/{pid}/cwd").resolve(strict=True) == folder.resolve()
+    except (OSError, ValueError):
+        return None  # It never started, ended, or is a zombie.
+    return pid if at_home else None

@@ -108,12 +108,6 @@ class Service:
         self.attempts.cancel(submission)
         return self.submission_detail(submission)
 
-    def cancel(self, submission: str) -> SubmissionDetail:
-        """End a submission unless it is finished; harmless if repeated. NotFound."""
-        self.submission_detail(submission)
-        self.attempts.cancel(submission)
-        return self.submission_detail(submission)
-
     def submission_source(self, submission: str) -> str:
         """The source as it was submitted; NotFound."""
         with self.store.read() as session:

@@ -34,6 +34,8 @@ class Settings:
     """KERNELJUDGE_ALLOW_OPEN=1: listen beyond this machine although there are no accounts."""
     public_hosts: tuple[str, ...] = ()
     """KERNELJUDGE_PUBLIC_HOSTS: further names, by commas, under which browsers reach it."""
+    tasks_dir: Path = ROOT / "kernels" / "tasks"
+    """KERNELJUDGE_TASKS_DIR: the tasks, a folder each; the workers need the same."""
     user_waiting_limit: int = 200
     """KERNELJUDGE_USER_WAITING_LIMIT: unfinished submissions that one user may have."""
     waiting_limit: int = 2000
@@ -65,6 +67,7 @@ class Settings:
             port=_number(text, "PORT", cls.port, 65_535),
             allow_open=text.get("ALLOW_OPEN") == "1",
             public_hosts=tuple(filter(None, text.get("PUBLIC_HOSTS", "").split(","))),
+            tasks_dir=Path(text.get("TASKS_DIR", cls.tasks_dir)).resolve(),
             user_waiting_limit=_number(text, "USER_WAITING_LIMIT", cls.user_waiting_limit),
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),

@@ -25,7 +25,7 @@ from kernels.contract import (
     bundle_key,
     job_id,
 )
-from workers import reports
+from workers import gpu_lock, reports
 from workers.answers import JudgeFault
 from workers.building import Built, worth_keeping
 from workers.building import build as run_build
@@ -244,9 +244,10 @@ def _measure(attempt: Attempt) -> Report | None:
     device = os.environ["KERNELJUDGE_MEASURE_SERVER"]
     with ThreadPoolExecutor(1) as pool:
         rebuilding = pool.submit(_provenance, attempt, bundle)
-        measured = run_measure(
-            submission, task, attempt.folder.reference, packed, attempt.jail(device)
-        )
+        with gpu_lock.held(device, attempt.settings.runtime_dir, task.limits.measure):
+            measured = run_measure(
+                submission, task, attempt.folder.reference, packed, attempt.jail(device)
+            )
         provenance = rebuilding.result()
     return _measured(attempt, bundle, measured, provenance)
 

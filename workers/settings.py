@@ -12,6 +12,8 @@ from redis.retry import Retry
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; workers always run from it."""
 
+_TASKS = ROOT / "kernels" / "tasks"
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -29,6 +31,8 @@ class Settings:
     """KERNELJUDGE_GPU=off keeps the workers away from a GPU that is there."""
     host: str
     """KERNELJUDGE_HOST_NAME: how this host is shown."""
+    tasks_dir: Path = _TASKS
+    """KERNELJUDGE_TASKS_DIR: the tasks, a folder each; the service needs the same."""
 
     @classmethod
     def load(cls) -> "Settings":
@@ -48,17 +52,13 @@ class Settings:
             unsafe=jail == "unsafe",
             gpu=gpu == "auto",
             host=os.environ.get("KERNELJUDGE_HOST_NAME") or socket.gethostname(),
+            tasks_dir=Path(os.environ.get("KERNELJUDGE_TASKS_DIR") or _TASKS).resolve(),
         )
 
     @property
     def runtime_dir(self) -> Path:
         """Sockets and locks of this host's fork servers."""
         return self.data_dir / "run"
-
-    @property
-    def tasks_dir(self) -> Path:
-        """The catalogue."""
-        return ROOT / "kernels" / "tasks"
 
     def connect(self) -> redis.Redis:
         """A connection that outlasts a restart of Redis: it tries for about a minute."""

@@ -48,6 +48,24 @@ def test_a_server_left_by_a_killed_service_is_taken_over(parts: Parts) -> None:
     assert pid_of(parts) != before
 
 
+def test_one_that_hangs_is_killed_and_nothing_is_lost(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a service that did not start it; awake again, it would write to the same log."""
+    name = submit(parts).id
+    before = pid_of(parts)
+    os.kill(before, signal.SIGSTOP)
+    successor = EmbeddedRedis(parts.settings.redis_socket)
+    monkeypatch.setattr(successor, "_answers", lambda: False)  # it would wait for ten seconds
+    successor.ensure()
+    with Path(f"/proc/{before}/stat").open() as stat:
+        assert stat.read().rpartition(")")[2].split()[0] == "Z"
+    parts.connection.connection_pool.disconnect()
+    assert pid_of(parts) != before
+    assert parts.queue.state(parts.queue.snapshot(), name, 1) is JobState.WAITING
+    successor.stop()
+
+
 def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="KERNELJUDGE_DATA_DIR"):
         EmbeddedRedis(tmp_path / ("x" * 100) / "redis.sock")

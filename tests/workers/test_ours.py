@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -15,15 +14,6 @@ from workers.ours import host_values
 from workers.plan_cache import key
 from workers.servers import start_build, start_measure
 from workers.settings import Settings
-
-
-@dataclass(frozen=True)
-class Here(Settings):
-    """Settings of a host with a catalogue of its own."""
-
-    @property
-    def tasks_dir(self) -> Path:
-        return self.data_dir / "tasks"
 
 
 @dataclass(frozen=True)
@@ -40,13 +30,15 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     level = probe()
     if level.missing:
         pytest.skip(f"no jail here: {level.describe()}")
-    settings = Here(
-        data_dir=tmp_path_factory.mktemp("host"),
+    data_dir = tmp_path_factory.mktemp("host")
+    settings = Settings(
+        data_dir=data_dir,
         redis_url="",
         build_workers=1,
         unsafe=False,
         gpu=False,
         host="test",
+        tasks_dir=data_dir / "tasks",
     )
     settings.runtime_dir.mkdir()
     settings.tasks_dir.mkdir()
