@@ -26,6 +26,7 @@ SubmissionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"
 User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,64}$")]
 EntryName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Cursor = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}$")]
+Label = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,100}$")]
 IdempotencyKey = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
 
 
@@ -114,6 +115,8 @@ class SubmitRequest(Schema):
     """GPU model to build for; by default one that this installation measures on."""
     entry: EntryName | None = None
     """Function to call; by default the task's."""
+    label: Label | None = None
+    """A name of the submitter's own to find it by, such as a branch; on one line."""
 
 
 class SubmissionSummary(Schema):
@@ -137,6 +140,8 @@ class SubmissionSummary(Schema):
     """Geometric mean of the benchmark cases' microseconds; None where nothing was measured."""
     created_at: datetime
     finished_at: datetime | None
+    label: str | None
+    """What the submitter calls it."""
 
 
 class StageEntry(Schema):
@@ -184,6 +189,7 @@ class SubmissionFilter(Schema):
     user: User | None = None
     stage: Stage | None = None
     verdict: Verdict | None = None
+    label: Label | None = None
 
 
 class BoardEntry(Schema):

@@ -88,7 +88,7 @@ class Service:
         """
         task = self._folder(request.task).task
         submission = submitting.accept(request, task, self.presence.measured_devices())
-        origin = Origin(user, idempotency_key, submitting.digest(request))
+        origin = Origin(user, idempotency_key, submitting.digest(request), request.label)
         try:
             name, created = self._insert(submission, origin)
         except IntegrityError:  # the same key arrived twice at once

@@ -42,6 +42,8 @@ def default_device(measured: tuple[DeviceName, ...]) -> DeviceName:
 def digest(request: SubmitRequest) -> str:
     """What tells two requests with one idempotency key apart."""
     fields = [request.task, request.source, request.device, request.entry]
+    if request.label is not None:
+        fields.append(request.label)
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 

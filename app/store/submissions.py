@@ -22,6 +22,7 @@ class Origin:
     user: str
     idempotency_key: str | None
     body_sha256: str
+    label: str | None = None
 
 
 def insert(session: Session, submission: Submission, origin: Origin) -> SubmissionRow:
@@ -31,6 +32,7 @@ def insert(session: Session, submission: Submission, origin: Origin) -> Submissi
         user=origin.user,
         idempotency_key=origin.idempotency_key,
         body_sha256=origin.body_sha256,
+        label=origin.label,
         stage=Stage.QUEUED,
         verdict=None,
         reason="",

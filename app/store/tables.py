@@ -116,6 +116,7 @@ class SubmissionRow(Base):
     moved_at: Mapped[float]
     """Steady clock when the attempt last got on."""
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
+    label: Mapped[str | None] = mapped_column(String(100))
     body_sha256: Mapped[str] = mapped_column(String(64))
     source: Mapped[str] = mapped_column(Text, deferred=True)
 

@@ -52,6 +52,19 @@ def test_device_and_entry_may_be_chosen(client: httpx.Client) -> None:
     assert (body["device"], body["entry"]) == ("H100", "other")
 
 
+def test_a_label_is_kept_and_finds_the_submission(client: httpx.Client) -> None:
+    name = post(client, label="feature/µ-kernels").json()["id"]
+    post(client, label="main")
+    found = client.get("/api/v1/submissions", params={"label": "feature/µ-kernels"}).json()["items"]
+    assert [(item["id"], item["label"]) for item in found] == [(name, "feature/µ-kernels")]
+    assert client.get(f"/api/v1/submissions/{name}").json()["label"] == "feature/µ-kernels"
+
+
+@pytest.mark.parametrize("label", ["", "two\nlines", "a\x1b[31m", "x" * 101])
+def test_a_label_is_one_short_line(client: httpx.Client, label: str) -> None:
+    assert post(client, label=label).status_code == 422
+
+
 def test_a_repeated_key_answers_with_the_first_submission(client: httpx.Client) -> None:
     headers = {"Idempotency-Key": "k1"}
     first, second = post(client, headers), post(client, headers)
