@@ -14,13 +14,16 @@ _LOOK_AGAIN_S = 0.02
 
 
 @contextmanager
-def held(gpu: str, runtime_dir: Path, seconds: float) -> Iterator[None]:
-    """Hold a GPU until the block or this process ends; JudgeFault if others hold it for long."""
+def held(gpu: str, runtime_dir: Path, seconds: float) -> Iterator[int]:
+    """Hold a GPU; JudgeFault if others hold it for longer than `seconds`.
+
+    Yields the descriptor of the lock. Whoever has it open holds the GPU: lend it to what measures.
+    """
     folder = _MACHINE_WIDE if os.geteuid() == 0 else runtime_dir / "gpu-locks"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / gpu).open("w") as lock:
         _take(lock.fileno(), time.monotonic() + seconds)
-        yield
+        yield lock.fileno()
 
 
 def _take(lock: int, deadline: float) -> None:

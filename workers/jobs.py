@@ -61,9 +61,9 @@ class Attempt:
         """What is judged."""
         return self.folder.task
 
-    def jail(self, name: str) -> JailClient:
-        """A client of one of this host's fork servers."""
-        return JailClient(socket_of(self.settings, name), patience=_SERVER_RESTART_S)
+    def jail(self, name: str, *held: int) -> JailClient:
+        """A client of one of this host's fork servers, whose jails keep descriptors open."""
+        return JailClient(socket_of(self.settings, name), _SERVER_RESTART_S, held)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -244,10 +244,9 @@ def _measure(attempt: Attempt) -> Report | None:
     device = os.environ["KERNELJUDGE_MEASURE_SERVER"]
     with ThreadPoolExecutor(1) as pool:
         rebuilding = pool.submit(_provenance, attempt, bundle)
-        with gpu_lock.held(device, attempt.settings.runtime_dir, task.limits.measure):
-            measured = run_measure(
-                submission, task, attempt.folder.reference, packed, attempt.jail(device)
-            )
+        with gpu_lock.held(device, attempt.settings.runtime_dir, task.limits.measure) as lock:
+            measurer = attempt.jail(device, lock)
+            measured = run_measure(submission, task, attempt.folder.reference, packed, measurer)
         provenance = rebuilding.result()
     return _measured(attempt, bundle, measured, provenance)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from scripts.stack import Stack
 from tests.hostile.rows import Row, rows
-from tests.stack.test_chaos import Process, descendants, process_table
+from tests.processes import Process, descendants, process_table
 
 Key = TypeVar("Key")
 SECRET = "KERNELJUDGE_TEST_SECRET"

@@ -1,5 +1,6 @@
 """Honest requests, and the life of a server."""
 
+import fcntl
 import json
 import os
 import signal
@@ -191,6 +192,27 @@ def test_killed_server_leaves_nothing(tmp_path: Path) -> None:
     successor = start(tmp_path)  # over the stale socket
     assert successor.alive()
     successor.stop()
+
+
+def test_a_lock_of_a_killed_client_is_held_until_its_jail_is_dead(
+    server: ServerProcess, run: Run, tmp_path: Path
+) -> None:
+    with (tmp_path / "lock").open("w") as lock:
+        client = os.fork()
+        if client == 0:
+            with (tmp_path / "lock").open("w") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                JailClient(server.socket, held=(held.fileno(),)).run(b"sleep", LIMITS)
+        while len(living(server, patience=0)) < 3:  # warden, init, inmate
+            time.sleep(0.01)
+        os.kill(client, signal.SIGKILL)
+        os.waitpid(client, 0)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert len(living(server, patience=0)) <= 1  # the warden, on its way out
+    with (tmp_path / "lock").open("w") as held:
+        client_of_lock = JailClient(server.socket, held=(held.fileno(),))
+        seen = client_of_lock.run(b"inherit", LIMITS)
+    assert len(json.loads(seen.result)) == len(json.loads(run("inherit").result))
 
 
 def test_killed_warden_leaves_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,14 @@ def _outcome(header: dict[str, Any], parts: list[bytes]) -> Outcome:
 class JailClient:
     """A fork server, by the path of its socket; keeps no connection between runs.
 
-    A server that does not answer is tried again for `patience` seconds.
+    A server that does not answer is tried again for `patience` seconds. The `held` descriptors,
+    such as those of locks, stay open until a jail is dead, also if this process dies before.
     """
 
-    def __init__(self, socket_path: Path, patience: float = 0.0) -> None:
+    def __init__(self, socket_path: Path, patience: float = 0.0, held: Sequence[int] = ()) -> None:
         self._socket_path = socket_path
         self._patience = patience
+        self._held = held
 
     def run(self, request: bytes, limits: Limits, timeout: float | None = None) -> Outcome:
         """Run the server's entry function on `request` in a new jail.
@@ -70,6 +73,7 @@ class JailClient:
         with _connect(self._socket_path, self._patience) as connection:
             try:
                 header = {"limits": asdict(limits)}
+                wire.lend(connection, self._held, patience)
                 wire.send(connection, header, request, timeout=patience)
                 most = limits.result_bytes + _MOST_TEXT_BYTES
                 return _outcome(*wire.receive(connection, most, patience))

@@ -166,6 +166,7 @@ def _reply(connection: socket.socket, outcome: Outcome) -> None:
 def serve(connection: socket.socket, service: Service) -> None:
     """Answer the one request of a connection with an outcome, or say why there is none."""
     try:
+        wire.borrow(connection, _TRANSFER_S)  # never closed: they end with this process
         header, (request,) = wire.receive(connection, wire.MOST_REQUEST_BYTES, _TRANSFER_S)
         try:
             limits = Limits(**header["limits"])

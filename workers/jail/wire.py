@@ -4,12 +4,15 @@ import json
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from typing import Any
 
 _LENGTH = struct.Struct("!I")
 MOST_REQUEST_BYTES = 256 << 20
 _MOST_HEADER_BYTES = 1 << 16
 _MOST_PARTS = 8
+_LENT = b"F"
+_MOST_LENT = 4
 
 
 class BrokenMessage(Exception):
@@ -44,6 +47,27 @@ def send(connection: socket.socket, header: dict[str, Any], *parts: bytes, timeo
             connection.sendall(part)
     except OSError as error:
         raise BrokenMessage(f"the message was not taken: {error}") from error
+
+
+def lend(connection: socket.socket, descriptors: Sequence[int], timeout: float) -> None:
+    """Share descriptors with the other side, which keeps them open until it ends."""
+    connection.settimeout(timeout)
+    try:
+        socket.send_fds(connection, [_LENT], descriptors)
+    except OSError as error:
+        raise BrokenMessage(f"the descriptors were not taken: {error}") from error
+
+
+def borrow(connection: socket.socket, timeout: float) -> list[int]:
+    """Take what `lend` shares, perhaps nothing."""
+    connection.settimeout(timeout)
+    try:
+        word, descriptors, _, _ = socket.recv_fds(connection, len(_LENT), _MOST_LENT)
+    except OSError as error:
+        raise BrokenMessage(f"no descriptors: {error}") from error
+    if word != _LENT:
+        raise BrokenMessage("the connection was closed before a message")
+    return descriptors
 
 
 def _parse_header(encoded: bytes) -> tuple[dict[str, Any], list[int]]:
