@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernels.contract import Bundle, PlanRefused, Submission, Task, cubin, limits
+from kernels.contract import Bundle, PlanRefused, Submission, Task, TensorSpec, cubin, limits
 from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
 from workers.answers import failure_of, garbled
 from workers.jail import JailClient, Limits
@@ -104,7 +104,7 @@ def _matches(bundle: Bundle, task: Task, submission: Submission, values: Sequenc
         raise PlanRefused("the plan does not have the task's cases")
     shown = iter(values)
     for case, planned in zip(task.cases, plan.cases, strict=True):
-        tensors = task.tensors(case)[: -len(task.outputs)]
+        tensors = [spec for spec in task.arguments(case) if isinstance(spec, TensorSpec)]
         given = [
             (t.name, t.nbytes, _digest(next(shown)) if t.host_visible else None) for t in tensors
         ]

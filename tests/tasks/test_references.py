@@ -1,64 +1,36 @@
-"""References: exact in double precision, and slack enough for honest rounding alone."""
-
-from pathlib import Path
+"""References are steady and in double precision, and tolerances tell precisions apart."""
 
 import pytest
 import torch
 
 from kernels.catalog import TaskFolder
-from kernels.contract import Case, Distribution
-from tests.tasks.tasks import FOLDERS
-from workers.measure import inputs
-from workers.measure.compare import Comparison, compare
-from workers.measure.reference import Expected, load
-
-
-def small_cases(folder: TaskFolder) -> list[Case]:
-    return [case for case in folder.task.cases if case.interpreted]
+from tests.tasks.tasks import FOLDERS, IN_FULL
+from workers.measure import inputs, selftest
+from workers.measure.reference import load
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_the_exact_result_once_rounded_is_right(folder: TaskFolder) -> None:
-    for distribution in folder.task.distributions:
-        for case in small_cases(folder):
-            expected = expect(folder, case, distribution)
-            results = [e.reference.to(e.baseline.dtype) for e in expected]
-            for comparison in compared(folder, case, results, expected):
-                assert comparison.mismatch is None, (case.name, comparison.reason)
-            assert all(e.reference.dtype is torch.float64 for e in expected)
+def test_nothing_is_wrong_with_a_reference_or_a_tolerance(folder: TaskFolder) -> None:
+    task = folder.task
+    if task.name not in IN_FULL:
+        task = task.model_copy(update={"distributions": task.distributions[:2]})
+    assert selftest.problems(task, str(folder.reference), seed=11) == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_zeros_are_never_right(folder: TaskFolder) -> None:
-    for case in small_cases(folder):
-        expected = expect(folder, case, folder.task.distributions[0])
-        zeros = [torch.zeros_like(e.baseline) for e in expected]
-        comparisons = compared(folder, case, zeros, expected)
-        assert all(
-            comparison.reason
-            for comparison, e in zip(comparisons, expected, strict=True)
-            if bool(e.reference.any())
-        ), case.name
+def test_references_of_floats_are_in_double_precision(folder: TaskFolder) -> None:
+    task, reference = folder.task, load(str(folder.reference))
+    if reference.accept is not None:
+        return
+    case = next(case for case in task.cases if case.interpreted)
+    made = inputs.make(task, case, task.distributions[0], 0, 11, reference)
+    results = task.results(case)
+    for spec, expected in zip(results, reference.expect(made.arguments, results), strict=True):
+        assert expected.reference.dtype is torch.float64 or not spec.dtype.is_float
 
 
-def expect(folder: TaskFolder, case: Case, distribution: Distribution) -> tuple[Expected, ...]:
-    reference = load(str(folder.reference))
-    made = inputs.make(folder.task, case, distribution, 0, 11, reference)
-    return reference.expect(made.arguments, folder.task.results(case))
-
-
-def compared(
-    folder: TaskFolder, case: Case, results: list[torch.Tensor], expected: tuple[Expected, ...]
-) -> list[Comparison]:
-    return compare(folder.task.results(case), results, expected, folder.task.tolerance, "normal")
-
-
-def test_references_import_torch_alone() -> None:
-    for folder in (parameter.values[0] for parameter in FOLDERS):
-        assert isinstance(folder, TaskFolder)
-        imports = [line for line in _lines(folder.reference) if "import" in line.split()]
-        assert imports == ["import torch"]
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text().splitlines()
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_references_import_torch_alone(folder: TaskFolder) -> None:
+    lines = folder.reference.read_text().splitlines()
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    assert set(imports) <= {"import math", "import torch"}

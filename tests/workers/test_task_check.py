@@ -1,0 +1,43 @@
+"""`kerneljudge tasks new` makes a task that `tasks check` finds right, and `check` its faults."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kernels.new_task import make, new_task
+from workers.commands import check_tasks
+
+
+def test_a_new_task_passes_and_its_faults_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = CliRunner().invoke(new_task, ["add_one", "--tasks", str(tmp_path)])
+    assert answer.exit_code == 0
+    assert "kerneljudge tasks check add_one" in answer.output
+    tmp_path.chmod(0o755)  # the jail's users must reach it
+    folder = tmp_path / "add_one"
+    wrong = folder / "verdicts" / "wrong_answer"
+    (folder / "solutions" / "wrong.py").write_text((wrong / "half_precision.py").read_text())
+    (wrong / "right.py").write_text((folder / "solutions" / "plain.py").read_text())
+    monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(tmp_path))
+
+    answer = CliRunner().invoke(check_tasks, ["--seeds", "1"])
+    assert answer.exit_code == 1
+    lines = {line.split()[1]: line for line in answer.output.splitlines() if "add_one/" in line}
+    failed = {name.removeprefix("add_one/") for name in lines if lines[name].startswith("FAIL")}
+    assert failed == {"solutions/wrong.py", "verdicts/wrong_answer/right.py"}
+    assert "wrong_answer: y differs" in lines["add_one/solutions/wrong.py"]
+    assert len(lines) == 8
+
+
+@pytest.mark.parametrize("name", ["Upper", "with-dash", "", "../up"])
+def test_names_that_do_not_do_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="lower-case"):
+        make(name, tmp_path)
+
+
+def test_a_task_is_not_overwritten(tmp_path: Path) -> None:
+    make("one", tmp_path)
+    with pytest.raises(FileExistsError):
+        make("one", tmp_path)

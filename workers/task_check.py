@@ -1,0 +1,119 @@
+"""A task's self-test: its reference, its tolerance, and the verdict of every file beside them.
+
+Everything goes through the same jails and functions as a submission does, without a queue.
+"""
+
+import json
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernels.catalog import Fixture, TaskFolder
+from kernels.contract import DeviceName, Plan, Submission, Verdict, strongest
+from workers.building import build
+from workers.checking import check
+from workers.jail import JailClient
+from workers.ours import host_values
+from workers.servers import socket_of
+from workers.settings import ROOT, Settings
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was checked, and what is wrong with it."""
+
+    subject: str
+    problem: str = ""
+    """Empty if nothing is."""
+
+
+@dataclass(frozen=True)
+class TaskCheck:
+    """One task and the fork servers that judge its files."""
+
+    folder: TaskFolder
+    settings: Settings
+    seeds: int
+    """How often the solutions are checked."""
+
+    def run(self) -> Iterator[Finding]:
+        """All findings, as they come."""
+        yield from self._reference()
+        for path in self.folder.solutions:
+            yield self._solution(path)
+        verdict, reason = self._judge(self.folder.starter)
+        wrong = verdict is Verdict.WRONG_ANSWER
+        yield Finding("starter.py", "" if wrong else f"{verdict}, not a wrong answer: {reason}")
+        for fixture in self.folder.fixtures:
+            if not fixture.needs_gpu:
+                yield self._fixture(fixture)
+
+    def _reference(self) -> Iterator[Finding]:
+        request = {
+            "task": self.folder.task.model_dump(mode="json"),
+            "reference": str(self.folder.reference),
+            "seed": secrets.randbits(62),
+        }
+        ended = subprocess.run(
+            [sys.executable, "-m", "workers.measure.selftest"],
+            input=json.dumps(request), capture_output=True, text=True, cwd=ROOT, check=False,
+        )  # fmt: skip
+        found = json.loads(ended.stdout) if ended.returncode == 0 else [ended.stderr[-500:]]
+        for problem in found or [""]:
+            yield Finding("reference.py", problem)
+
+    def _solution(self, path: Path) -> Finding:
+        subject = f"solutions/{path.name}"
+        for number in range(self.seeds):
+            verdict, reason = self._judge(path.read_text("utf-8"))
+            if verdict is not Verdict.CHECKED:
+                return Finding(subject, f"seed {number + 1}: {verdict}: {reason}")
+        return Finding(subject)
+
+    def _fixture(self, fixture: Fixture) -> Finding:
+        verdict, reason = self._judge(fixture.source)
+        right = verdict is fixture.verdict
+        subject = str(fixture.path.relative_to(self.folder.path))
+        return Finding(subject, "" if right else f"{verdict}: {reason or 'nothing is wrong'}")
+
+    def _judge(self, source: str) -> tuple[Verdict, str]:
+        """What the check without a GPU makes of a source."""
+        task, submission = self.folder.task, self._submission(source)
+        values = host_values(task, self.folder.reference, self._jail("measure"))
+        built = build(submission, task, self._jail("build"), values)
+        if built.bundle is None:
+            assert built.failure is not None  # Built's invariant
+            return Verdict(built.failure.verdict), built.failure.reason
+        spilling = _spilling(built.bundle.plan)
+        if spilling:
+            return Verdict.BUILD_ERROR, f"{spilling} spills registers"
+        checked = check(
+            submission, task, self.folder.reference, built.bundle.plan,
+            self._jail("interpret"), self._jail("measure"),
+        )  # fmt: skip
+        worst = strongest([case.verdict for case in checked.cases])
+        return worst, next((c.reason for c in checked.cases if c.verdict is worst), "")
+
+    def _submission(self, source: str) -> Submission:
+        task = self.folder.task
+        return Submission(
+            id="self-test-000",
+            attempt=1,
+            task=task.name,
+            task_version=task.version,
+            entry=task.entry,
+            source=source,
+            device=DeviceName.H200,
+            measured=False,
+        )
+
+    def _jail(self, name: str) -> JailClient:
+        return JailClient(socket_of(self.settings, name))
+
+
+def _spilling(plan: Plan) -> str:
+    names = {k.function for k in plan.kernels.values() if k.resources.stack_bytes}
+    return ", ".join(sorted(names))
