@@ -40,6 +40,20 @@ class WrongOrigin(ServiceError):
     title = "Refused"
 
 
+class Unauthorised(ServiceError):
+    """Nobody, or nobody known, asks."""
+
+    status = 401
+    title = "Sign in first"
+
+
+class Forbidden(ServiceError):
+    """Whoever asks may not do this."""
+
+    status = 403
+    title = "Not allowed"
+
+
 class NotFound(ServiceError):
     """There is no such thing."""
 
@@ -90,10 +104,10 @@ class Invalid(ServiceError):
 
 
 class TooManyRequests(ServiceError):
-    """This user has too much waiting already."""
+    """A quota is used up, or something was tried too often."""
 
     status = 429
-    title = "Too much waiting work"
+    title = "Too much for now"
 
 
 class Unavailable(ServiceError):

@@ -10,6 +10,7 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
 from app import api, problems
+from app.accounts import Accounts, Throttle
 from app.attempts import Attempts
 from app.background import Background
 from app.events import EventConsumer
@@ -79,7 +80,8 @@ def create_app(settings: Settings, catalog: Catalog | None = None) -> FastAPI:
     app.state.service = parts.service
     app.add_middleware(RequestGuard, allowed_hosts=settings.allowed_hosts)
     problems.install(app)
-    app.include_router(api.router)
+    for router in api.ROUTERS:
+        app.include_router(router)
     mount_pages(app)
     return app
 
@@ -99,7 +101,8 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
         store, connection, queue, presence, redis_embedded=settings.embedded_redis
     )
     updates = Updates(settings.redis_address)
-    service = Service(settings, catalog, store, attempts, presence, checkup, updates)
+    accounts = Accounts(settings, store, Throttle(store))
+    service = Service(settings, catalog, store, attempts, presence, checkup, updates, accounts)
     loops = {"event consumer": events.run, "reaper": reaper.run}
     background = Background(loops, embedded.ensure if embedded else _nothing)
     return Parts(

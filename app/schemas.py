@@ -171,6 +171,8 @@ class SubmissionDetail(SubmissionSummary):
     """None until it is finished."""
     plan_bytes: int | None
     """Size of the launch plan that can be downloaded; None where there is none."""
+    source_visible: bool = True
+    """Whether you may see its source; otherwise the report lacks everything that quotes it."""
 
 
 class SubmissionPage(Schema):

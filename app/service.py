@@ -8,17 +8,21 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from anyio.to_thread import run_sync
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app import presenting, submitting, tasks
+from app import presenting, submitting, tasks, visibility
+from app.accounts import LOCAL, Accounts, Caller, quotas
+from app.accounts.schemas import Me
 from app.attempts import Attempts
-from app.errors import Conflict, NotFound, TooManyRequests, Unavailable
+from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
 from app.presence import Presence
+from app.roles import Role, Scope
 from app.schemas import (
     Board,
     Health,
@@ -31,15 +35,12 @@ from app.schemas import (
     TaskSummary,
 )
 from app.settings import Settings
-from app.store import Store, board, submissions
+from app.store import Store, board, submissions, usage, users
 from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
 from app.updates import Updates
 from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import DeviceName, Stage, Submission
-
-LOCAL_USER = "local"
-"""The one user of an installation without accounts."""
 
 _LOOK_AGAIN_SECONDS = 3.0
 """How often a watcher looks although nobody woke it."""
@@ -67,6 +68,13 @@ class Service:
     presence: Presence
     checkup: HealthCheck
     updates: Updates
+    accounts: Accounts
+    caller: Caller = LOCAL
+    """For whom it reads and writes."""
+
+    def on_behalf_of(self, caller: Caller) -> Self:
+        """The same service, which shows and does what that caller may see and do."""
+        return replace(self, caller=caller)
 
     def list_tasks(self) -> tuple[TaskSummary, ...]:
         """All tasks by name."""
@@ -80,12 +88,18 @@ class Service:
         return tasks.describe(self._folder(name), tuple(devices))
 
     def submit(
-        self, request: SubmitRequest, *, user: str = LOCAL_USER, idempotency_key: str | None = None
+        self,
+        request: SubmitRequest,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Submitted:
-        """Store a submission and queue it.
+        """Store a submission, by default the caller's, and queue it.
 
         Invalid, TooLarge, NotFound (task), Conflict (key), TooManyRequests, Unavailable.
         """
+        self.caller.require(Scope.SUBMIT)
+        user = user or self.caller.name
         task = self._folder(request.task).task
         submission = submitting.accept(request, task, self.presence.measured_devices())
         origin = Origin(user, idempotency_key, submitting.digest(request), request.label)
@@ -100,23 +114,29 @@ class Service:
     def submission_detail(self, submission: str) -> SubmissionDetail:
         """One submission; NotFound."""
         with self.store.read() as session:
-            return presenting.detail(session, _row(session, submission))
+            row = _row(session, submission)
+            detail = presenting.detail(session, row)
+            if visibility.sees_source(session, self.settings.sources, self.caller, row):
+                return detail
+        return visibility.without_source(detail)
 
     def cancel(self, submission: str) -> SubmissionDetail:
-        """End a submission unless it is finished; harmless if repeated. NotFound."""
-        self.submission_detail(submission)
+        """End a submission unless it is finished; harmless if repeated. NotFound, Forbidden."""
+        self.caller.require(Scope.SUBMIT)
+        with self.store.read() as session:
+            visibility.check_own(self.caller, _row(session, submission))
         self.attempts.cancel(submission)
         return self.submission_detail(submission)
 
     def submission_source(self, submission: str) -> str:
-        """The source as it was submitted; NotFound."""
+        """The source as it was submitted; NotFound, Forbidden."""
         with self.store.read() as session:
-            return _row(session, submission).source
+            return self._open(session, submission).source
 
     def submission_plan(self, submission: str) -> bytes:
-        """The packed launch plan; NotFound where none was built."""
+        """The packed launch plan; NotFound where none was built, Forbidden."""
         with self.store.read() as session:
-            plan = submissions.plan(session, _row(session, submission))
+            plan = submissions.plan(session, self._open(session, submission))
         if plan is None:
             raise NotFound(
                 f"submission {submission} has no launch plan",
@@ -155,8 +175,22 @@ class Service:
             return presenting.board(session, name, limit)
 
     def health(self) -> Health:
-        """The truth about database, Redis, workers and queues; never raises."""
-        return self.checkup.look()
+        """The truth about database, Redis, workers and queues, without names for nobody known;
+        never raises."""
+        health = self.checkup.look()
+        if Scope.READ in self.caller.scopes:
+            return health
+        return health.model_copy(update={"workers": (), "queues": ()})
+
+    def me(self) -> Me:
+        """Who asks, and what is used of the quotas; Unauthorised for nobody."""
+        name = self.caller.name
+        with self.store.read() as session:
+            row = users.by_name(session, name)
+            use = quotas.used(session, self.settings, name)
+        role = Role.ADMIN if row is None else row.role
+        scopes = tuple(sorted(self.caller.scopes))
+        return Me(user=name, role=role, scopes=scopes, quotas=use)
 
     async def wait(self, submission: str, seconds: float) -> SubmissionDetail:
         """The submission when it is finished or `seconds` have passed; NotFound."""
@@ -184,6 +218,12 @@ class Service:
                     return
                 await _set_within(changed, _LOOK_AGAIN_SECONDS)
 
+    def _open(self, session: Session, submission: str) -> SubmissionRow:
+        """A submission whose source the caller may see; NotFound, Forbidden."""
+        row = _row(session, submission)
+        visibility.check_source(session, self.settings.sources, self.caller, row)
+        return row
+
     def _folder(self, name: str) -> TaskFolder:
         folder = self.catalog.get(name)
         if folder is None:
@@ -198,16 +238,14 @@ class Service:
                 earlier = submissions.by_key(session, origin.user, origin.idempotency_key)
                 if earlier is not None:
                     return _same(earlier, origin), False
-            self._check_room(session, origin.user)
+            self._admit(session, submission, origin.user)
             return submissions.insert(session, submission, origin).id, True
 
-    def _check_room(self, session: Session, user: str) -> None:
-        if submissions.waiting(session, user) >= self.settings.user_waiting_limit:
-            raise TooManyRequests(
-                f"{user} has {self.settings.user_waiting_limit} unfinished submissions",
-                "Wait until some of them are finished.",
-                retry_after=10,
-            )
+    def _admit(self, session: Session, submission: Submission, user: str) -> None:
+        """Charge the user, unless a quota is used up or the queue is full."""
+        most = self._folder(submission.task).task.limits.measure if submission.measured else 0.0
+        quotas.admit(session, self.settings, user, most)
+        usage.charge(session, submission.id, user, most)
         if submissions.waiting(session) >= self.settings.waiting_limit:
             raise Unavailable("the queue is full", "Submit again in half a minute.", retry_after=30)
 

@@ -5,11 +5,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; the service always runs from it."""
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+Accounts = Literal["off", "closed", "invite", "open"]
+Sources = Literal["own", "solved", "all"]
+Word = TypeVar("Word", bound=str)
 
 
 class SettingsError(ValueError):
@@ -30,6 +36,14 @@ class Settings:
     """KERNELJUDGE_HOST: address to listen on."""
     port: int = 8000
     """KERNELJUDGE_PORT"""
+    accounts: Accounts = "off"
+    """KERNELJUDGE_ACCOUNTS: `off`, one user and no login; otherwise who may sign up: nobody
+    (`closed`), whoever was invited (`invite`) or everybody (`open`)."""
+    public_read: bool = False
+    """KERNELJUDGE_PUBLIC_READ=1: tasks, boards and verdicts can be read without an account."""
+    sources: Sources = "own"
+    """KERNELJUDGE_SOURCES: which sources of others a user may read: none (`own`), those of tasks
+    that the user has solved (`solved`), or `all`."""
     allow_open: bool = False
     """KERNELJUDGE_ALLOW_OPEN=1: listen beyond this machine although there are no accounts."""
     public_hosts: tuple[str, ...] = ()
@@ -38,17 +52,21 @@ class Settings:
     """KERNELJUDGE_TASKS_DIR: the tasks, a folder each; the workers need the same."""
     user_waiting_limit: int = 200
     """KERNELJUDGE_USER_WAITING_LIMIT: unfinished submissions that one user may have."""
+    user_hourly_limit: int = 120
+    """KERNELJUDGE_USER_HOURLY_LIMIT: submissions that one account may make within an hour."""
+    user_gpu_seconds_limit: int = 3600
+    """KERNELJUDGE_USER_GPU_SECONDS_LIMIT: GPU seconds that one account may use within a day."""
     waiting_limit: int = 2000
     """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
 
     def __post_init__(self) -> None:
-        if not self.allow_open and not _is_loopback(self.host):
+        if not (self.allow_open or self.has_accounts or _is_loopback(self.host)):
             raise SettingsError(
                 f"KERNELJUDGE_HOST={self.host} can be reached by others, and there are no accounts "
-                "to keep them apart: use 127.0.0.1, or set KERNELJUDGE_ALLOW_OPEN=1 if everyone "
-                "on that network may submit"
+                "to keep them apart: set KERNELJUDGE_ACCOUNTS=invite, use 127.0.0.1, or set "
+                "KERNELJUDGE_ALLOW_OPEN=1 if everyone on that network may submit"
             )
 
     @classmethod
@@ -65,13 +83,25 @@ class Settings:
             redis_url=text.get("REDIS_URL", ""),
             host=text.get("HOST", cls.host),
             port=_number(text, "PORT", cls.port, 65_535),
+            accounts=_word(text, "ACCOUNTS", cls.accounts, get_args(Accounts)),
+            public_read=text.get("PUBLIC_READ") == "1",
+            sources=_word(text, "SOURCES", cls.sources, get_args(Sources)),
             allow_open=text.get("ALLOW_OPEN") == "1",
             public_hosts=tuple(filter(None, text.get("PUBLIC_HOSTS", "").split(","))),
             tasks_dir=Path(text.get("TASKS_DIR", cls.tasks_dir)).resolve(),
             user_waiting_limit=_number(text, "USER_WAITING_LIMIT", cls.user_waiting_limit),
+            user_hourly_limit=_number(text, "USER_HOURLY_LIMIT", cls.user_hourly_limit),
+            user_gpu_seconds_limit=_number(
+                text, "USER_GPU_SECONDS_LIMIT", cls.user_gpu_seconds_limit
+            ),
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
         )
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether whoever asks must say who they are."""
+        return self.accounts != "off"
 
     @property
     def embedded_redis(self) -> bool:
@@ -108,6 +138,14 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _word(text: Mapping[str, str], name: str, default: Word, known: tuple[Word, ...]) -> Word:
+    value = text.get(name, default)
+    for word in known:
+        if word == value:
+            return word
+    raise SettingsError(f"KERNELJUDGE_{name}={value[:40]}: set one of {', '.join(known)}")
 
 
 def _number(text: Mapping[str, str], name: str, default: int, most: int = 10**9) -> int:

@@ -1,5 +1,7 @@
 """The API, version 1: the service's functions over HTTP."""
 
-from app.api.routes import router
+from app.api import accounts, routes
 
-__all__ = ["router"]
+ROUTERS = (routes.router, accounts.router)
+
+__all__ = ["ROUTERS"]

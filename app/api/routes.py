@@ -1,21 +1,21 @@
 """The routes of the API."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from app.access import api_service, api_service_for_all
 from app.api.parsing import submit_request
+from app.api.problems import problems
 from app.schemas import (
     Board,
     Cursor,
     Health,
     IdempotencyKey,
-    Problem,
     SubmissionDetail,
     SubmissionFilter,
     SubmissionPage,
@@ -29,18 +29,9 @@ from kernels.contract import DeviceName
 _MOST_WAIT_SECONDS = 60
 
 
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"model": Problem, "content": content} for status in statuses}
+router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 422, 503))
 
-
-def _service(request: Request) -> Service:
-    return cast(Service, request.app.state.service)
-
-
-router = APIRouter(prefix="/api/v1", responses=_problems(422, 503))
-
-CurrentService = Annotated[Service, Depends(_service)]
+CurrentService = Annotated[Service, Depends(api_service)]
 Wait = Annotated[
     float,
     Query(ge=0, le=_MOST_WAIT_SECONDS, description="Seconds to wait for the verdict."),
@@ -67,7 +58,7 @@ def list_tasks(service: CurrentService) -> tuple[TaskSummary, ...]:
     return service.list_tasks()
 
 
-@router.get("/tasks/{name}", responses=_problems(404))
+@router.get("/tasks/{name}", responses=problems(404))
 def read_task(service: CurrentService, name: str) -> TaskDetail:
     """One task: statement, signature, visible cases, cost model and starter."""
     return service.task_detail(name)
@@ -78,7 +69,7 @@ def read_task(service: CurrentService, name: str) -> TaskDetail:
     status_code=202,
     responses={
         200: {"model": SubmissionDetail, "description": "The idempotency key was used before."},
-        **_problems(400, 403, 404, 408, 409, 413, 415, 429),
+        **problems(400, 403, 404, 408, 409, 413, 415, 429),
     },
     openapi_extra={"requestBody": _SUBMISSION_BODY},
 )
@@ -114,7 +105,7 @@ def list_submissions(
     return service.list_submissions(wanted, cursor=cursor, limit=limit)
 
 
-@router.get("/submissions/{submission}", responses=_problems(404))
+@router.get("/submissions/{submission}", responses=problems(404))
 async def read_submission(
     service: CurrentService, submission: str, wait: Wait = 0
 ) -> SubmissionDetail:
@@ -122,7 +113,7 @@ async def read_submission(
     return await service.wait(submission, wait)
 
 
-@router.post("/submissions/{submission}/cancel", responses=_problems(403, 404))
+@router.post("/submissions/{submission}/cancel", responses=problems(403, 404))
 def cancel_submission(service: CurrentService, submission: str) -> SubmissionDetail:
     """End a submission that is not finished: it gets the verdict `cancelled`.
 
@@ -133,7 +124,7 @@ def cancel_submission(service: CurrentService, submission: str) -> SubmissionDet
 
 @router.get(
     "/submissions/{submission}/source",
-    responses=_problems(404),
+    responses=problems(404),
     response_class=PlainTextResponse,
 )
 def read_source(service: CurrentService, submission: str) -> Response:
@@ -145,7 +136,7 @@ def read_source(service: CurrentService, submission: str) -> Response:
 
 @router.get(
     "/submissions/{submission}/plan",
-    responses={200: _BINARY, **_problems(404)},
+    responses={200: _BINARY, **problems(404)},
     response_class=Response,
 )
 def read_plan(service: CurrentService, submission: str) -> Response:
@@ -163,7 +154,7 @@ async def _existing(service: CurrentService, submission: str) -> str:
 
 @router.get(
     "/submissions/{submission}/events",
-    responses={200: _EVENT_STREAM, **_problems(404)},
+    responses={200: _EVENT_STREAM, **problems(404)},
     response_class=EventSourceResponse,
 )
 async def follow_submission(
@@ -182,7 +173,7 @@ async def follow_submission(
             yield ServerSentEvent(event="finished", raw_data=detail.model_dump_json())
 
 
-@router.get("/boards/{task}/{device}", responses=_problems(404))
+@router.get("/boards/{task}/{device}", responses=problems(404))
 def read_board(
     service: CurrentService,
     task: str,
@@ -194,8 +185,13 @@ def read_board(
 
 
 @router.get("/health", responses={503: {"model": Health}})
-def read_health(service: CurrentService, response: Response) -> Health:
-    """The state of database, Redis, workers and queues; 503 when nothing can be stored."""
+def read_health(
+    service: Annotated[Service, Depends(api_service_for_all)], response: Response
+) -> Health:
+    """The state of database, Redis, workers and queues; 503 when nothing can be stored.
+
+    Everybody may ask; workers and queues are shown to those who may read.
+    """
     health = service.health()
     if health.status == "down":
         response.status_code = 503

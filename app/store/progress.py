@@ -7,9 +7,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.store import board, submissions
+from app.store import board, submissions, usage
 from app.store.tables import PlanRow, ReportRow, StageRow, SubmissionRow
-from kernels.contract import BuiltEvent, Report, Stage, StageEvent
+from kernels.contract import BuiltEvent, Report, Stage, StageEvent, Verdict
 
 _BEFORE = {
     Stage.BUILDING: (Stage.QUEUED, Stage.BUILDING),
@@ -83,6 +83,7 @@ def finish(session: Session, report: Report) -> bool:
     row.finished_at = clock.now()
     body = report.model_dump_json()
     session.add(ReportRow(submission=row.number, attempt=report.attempt, body=body))
+    usage.settle(session, row.id, _gpu_seconds(session, row, report))
     submissions.log(session, row, report.verdict.value)
     session.flush()
     board.enter(session, row, report)
@@ -97,6 +98,17 @@ def restart(session: Session, attempt: Attempt, reason: str) -> SubmissionRow | 
     row.attempt, row.stage = attempt.number + 1, Stage.QUEUED
     submissions.log(session, row, _storable(f"starting over: {reason}"))
     return row
+
+
+def _gpu_seconds(session: Session, row: SubmissionRow, report: Report) -> float:
+    """What a submission is charged for; our own faults cost nothing."""
+    if report.verdict is Verdict.JUDGE_ERROR:
+        return 0.0
+    if report.verdict is Verdict.CANCELLED:
+        return submissions.measured_for(session, row)
+    if report.gpu is not None:
+        return report.gpu.total
+    return report.durations.measure or 0.0
 
 
 def _touch(session: Session, attempt: Attempt) -> SubmissionRow | None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.schemas import SubmissionFilter
 from app.store.tables import PlanRow, ReportRow, StageRow, SubmissionRow
-from kernels.contract import Stage, Submission
+from kernels.contract import Stage, Submission, Verdict
 
 UNFINISHED = text("stage <> 'finished'")
 """Spelled as the partial index spells it, so that a database uses it."""
@@ -79,6 +79,13 @@ def source(session: Session, submission: str) -> str | None:
     return session.scalar(select(SubmissionRow.source).where(SubmissionRow.id == submission))
 
 
+def solved(session: Session, user: str, task: str) -> bool:
+    """Whether a user has an accepted submission to a task."""
+    mine = (SubmissionRow.user == user, SubmissionRow.task == task)
+    query = select(SubmissionRow.number).where(*mine, SubmissionRow.verdict == Verdict.ACCEPTED)
+    return session.scalar(query.limit(1)) is not None
+
+
 def payload(row: SubmissionRow, source: str) -> Submission:
     """What the queue carries for the row's present attempt."""
     return Submission(
@@ -135,6 +142,14 @@ def stages(session: Session, row: SubmissionRow, after: int = 0) -> Sequence[Sta
     return session.scalars(
         select(StageRow).where(mine, StageRow.id > after).order_by(StageRow.id)
     ).all()
+
+
+def measured_for(session: Session, row: SubmissionRow) -> float:
+    """Seconds since the present attempt was first said to be measured; 0 if it never was."""
+    mine = (StageRow.submission == row.number, StageRow.attempt == row.attempt)
+    query = select(func.min(StageRow.at)).where(*mine, StageRow.stage == Stage.MEASURING)
+    began = session.scalar(query)
+    return 0.0 if began is None else max(0.0, (clock.now() - began).total_seconds())
 
 
 def report(session: Session, row: SubmissionRow) -> str | None:

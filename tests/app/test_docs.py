@@ -3,7 +3,7 @@
 from fastapi.routing import APIRoute
 
 from app import errors
-from app.api import router
+from app.api import ROUTERS
 from app.errors import ServiceError
 from app.settings import ROOT
 
@@ -11,7 +11,7 @@ MANUAL = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
 def test_every_route_is_described() -> None:
-    for route in router.routes:
+    for route in (route for router in ROUTERS for route in router.routes):
         assert isinstance(route, APIRoute)
         for method in route.methods or ():
             assert f"| `{method} {route.path}` |" in MANUAL

@@ -24,6 +24,11 @@ def test_every_setting_is_read() -> None:
             "KERNELJUDGE_REDIS_URL": "redis://:secret@queue",
             "KERNELJUDGE_HOST": "0.0.0.0",
             "KERNELJUDGE_PORT": "81",
+            "KERNELJUDGE_ACCOUNTS": "invite",
+            "KERNELJUDGE_PUBLIC_READ": "1",
+            "KERNELJUDGE_SOURCES": "solved",
+            "KERNELJUDGE_USER_HOURLY_LIMIT": "5",
+            "KERNELJUDGE_USER_GPU_SECONDS_LIMIT": "6",
             "KERNELJUDGE_ALLOW_OPEN": "1",
             "KERNELJUDGE_PUBLIC_HOSTS": "a.example,b.example",
             "KERNELJUDGE_TASKS_DIR": "/srv/tasks",
@@ -38,6 +43,11 @@ def test_every_setting_is_read() -> None:
         redis_url="redis://:secret@queue",
         host="0.0.0.0",
         port=81,
+        accounts="invite",
+        public_read=True,
+        sources="solved",
+        user_hourly_limit=5,
+        user_gpu_seconds_limit=6,
         allow_open=True,
         public_hosts=("a.example", "b.example"),
         tasks_dir=Path("/srv/tasks"),
@@ -54,6 +64,17 @@ def test_every_setting_is_read() -> None:
 def test_others_are_let_in_only_on_request(host: str) -> None:
     with pytest.raises(SettingsError, match="KERNELJUDGE_ALLOW_OPEN"):
         Settings.load({"KERNELJUDGE_HOST": host})
+
+
+def test_accounts_let_others_in() -> None:
+    settings = Settings.load({"KERNELJUDGE_HOST": "0.0.0.0", "KERNELJUDGE_ACCOUNTS": "closed"})
+    assert settings.has_accounts
+
+
+@pytest.mark.parametrize("variable", ["KERNELJUDGE_ACCOUNTS", "KERNELJUDGE_SOURCES"])
+def test_an_unknown_word_is_refused(variable: str) -> None:
+    with pytest.raises(SettingsError, match=rf"{variable}=On: set one of "):
+        Settings.load({variable: "On"})
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])

@@ -39,6 +39,14 @@ OPERATIONS = (
     "GET /api/v1/submissions/{submission}/plan",
     "GET /api/v1/submissions/{submission}/events",
     "GET /api/v1/boards/{task}/{device}",
+    "GET /api/v1/me",
+    "GET /api/v1/tokens",
+    "DELETE /api/v1/tokens/{token}",
+    "GET /api/v1/users",
+    "PATCH /api/v1/users/{name}",
+    "GET /api/v1/invites",
+    "POST /api/v1/invites",
+    "DELETE /api/v1/invites/{invite}",
     "GET /api/v1/health",
 )
 REFUSING = (

@@ -28,11 +28,11 @@ def downgrade() -> None:
     """Forget sittings and reruns, and leave each user's best, whichever clock measured it."""
     connection = op.get_bind()
     best = connection.execute(sa.text(_BEST).columns(finished_at=_INSTANT)).mappings().all()
-    for table in ("sittings", "reruns", "board", "standings"):
-        op.drop_table(table)
-    table = _first_board()
+    for name in ("sittings", "reruns", "board", "standings"):
+        op.drop_table(name)
+    board = _first_board()
     if best:
-        connection.execute(table.insert(), [dict(row) for row in best])
+        connection.execute(board.insert(), [dict(row) for row in best])
 
 
 def _first_board() -> sa.Table:

@@ -1,0 +1,89 @@
+"""The routes about accounts: oneself and one's tokens; for admins all accounts and invitations."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.access import api_service
+from app.accounts import administration, tokens
+from app.accounts.schemas import (
+    Account,
+    AccountChange,
+    Invite,
+    InviteRequest,
+    Me,
+    NewInvite,
+    Token,
+)
+from app.api.problems import problems
+from app.errors import NotFound
+from app.service import Service
+
+router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 422, 503))
+
+
+def _service(request: Request) -> Service:
+    service = api_service(request)
+    if not service.settings.has_accounts:
+        raise NotFound(
+            "this installation has no accounts", "The operator can set KERNELJUDGE_ACCOUNTS."
+        )
+    return service
+
+
+WithAccounts = Annotated[Service, Depends(_service)]
+Number = Annotated[int, Query(ge=1, le=2**62)]
+
+
+@router.get("/me")
+def read_me(service: Annotated[Service, Depends(api_service)]) -> Me:
+    """Who you are, what this token may do, and what is used of your quotas."""
+    return service.me()
+
+
+@router.get("/tokens")
+def list_tokens(service: WithAccounts) -> tuple[Token, ...]:
+    """Your tokens, the newest first, without their secrets; your page makes new ones."""
+    return tokens.list_tokens(service.store, service.caller)
+
+
+@router.delete("/tokens/{token}", status_code=204, response_class=Response)
+def revoke_token(service: WithAccounts, token: int) -> None:
+    """End one of your tokens, now and for good; also the one that this request carries."""
+    tokens.revoke_token(service.store, service.caller, token)
+
+
+@router.get("/users")
+def list_users(
+    service: WithAccounts,
+    after: Annotated[str, Query(max_length=64)] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> tuple[Account, ...]:
+    """Accounts by name, for admins; `after` a name goes on from there."""
+    return administration.list_accounts(service.store, service.caller, after, limit)
+
+
+@router.patch("/users/{name}", responses=problems(409))
+def change_user(service: WithAccounts, name: str, change: AccountChange) -> Account:
+    """Change an account's role, state or limits, for admins."""
+    return administration.change_account(service.store, service.caller, name, change)
+
+
+@router.get("/invites")
+def list_invites(service: WithAccounts) -> tuple[Invite, ...]:
+    """The latest invitations, for admins."""
+    return administration.list_invites(service.store, service.caller)
+
+
+@router.post("/invites", status_code=201)
+def create_invite(service: WithAccounts, wanted: InviteRequest) -> NewInvite:
+    """Invite, for admins; the secret is shown this once."""
+    return administration.create_invite(service.store, service.caller, wanted)
+
+
+@router.delete("/invites/{invite}", status_code=204, response_class=Response)
+def revoke_invite(service: WithAccounts, invite: int) -> None:
+    """Let an invitation make no more accounts, for admins."""
+    administration.revoke_invite(service.store, service.caller, invite)
