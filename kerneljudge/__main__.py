@@ -9,15 +9,18 @@ from importlib.metadata import entry_points
 
 import click
 
+from kerneljudge.commands import reading, session, submitting
+
 GROUP = "kerneljudge.commands"
 
 
 class Branch(click.Group):
-    """A group that also has the commands of the entry points below its path."""
+    """A group that also has the commands of the entry points whose names begin with its own."""
 
-    def __init__(self, path: str = "", **settings: object) -> None:
-        super().__init__(**settings)  # type: ignore[arg-type]  # click's own keywords
-        self.path = path
+    @property
+    def path(self) -> str:
+        """What their names begin with."""
+        return f"{self.name}."
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Names of all commands."""
@@ -28,26 +31,59 @@ class Branch(click.Group):
         own = super().get_command(context, name)
         if own is not None or name not in self._installed():
             return own
-        path = f"{self.path}{name}"
         found = {point.name: point for point in entry_points(group=GROUP)}
-        if path not in found:
-            return Branch(f"{path}.", name=name, help=_HELP.get(path))
-        command = found[path].load()
+        try:
+            command = found[f"{self.path}{name}"].load()
+        except ModuleNotFoundError as missing:
+            return _unavailable(name, missing.name or "")
         assert isinstance(command, click.Command)
         return command
 
     def _installed(self) -> set[str]:
         names = (point.name for point in entry_points(group=GROUP))
-        return {n.removeprefix(self.path).split(".")[0] for n in names if n.startswith(self.path)}
+        return {name.removeprefix(self.path) for name in names if name.startswith(self.path)}
 
 
-_HELP = {"plan": "Look at launch plans."}
+def _unavailable(name: str, missing: str) -> click.Command:
+    needs = f"Needs the judge's own packages ({missing} is missing): see the README."
+
+    @click.command(name, help=needs, context_settings={"ignore_unknown_options": True})
+    @click.argument("arguments", nargs=-1)
+    def refuse(arguments: tuple[str, ...]) -> None:
+        raise click.ClickException(needs)
+
+    return refuse
 
 
-@click.group(cls=Branch, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kerneljudge")
 def main() -> None:
     """Judge Triton kernels: submit, wait, compare, and look at what was built."""
+
+
+@main.group(cls=Branch)
+def plan() -> None:
+    """Look at launch plans."""
+
+
+@main.group(cls=Branch)
+def tasks() -> None:
+    """Look at the tasks of a judge, or make some."""
+
+
+plan.add_command(reading.get_plan)
+tasks.add_command(reading.tasks)
+for command in (
+    session.login,
+    session.logout,
+    submitting.submit,
+    submitting.watch,
+    submitting.cancel,
+    reading.report,
+    reading.compare,
+    reading.board,
+):
+    main.add_command(command)
 
 
 if __name__ == "__main__":

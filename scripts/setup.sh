@@ -32,4 +32,4 @@ gpu=$([ -e /proc/driver/nvidia/version ] && echo ,gpu || true)
 quiet=$([ -t 1 ] || echo --quiet)
 echo "installing packages into $VENV: minutes and gigabytes the first time"
 "$VENV/bin/pip" install $quiet --disable-pip-version-check "$TORCH"
-"$VENV/bin/pip" install --quiet --disable-pip-version-check -e ".[workers,dev$gpu]"
+"$VENV/bin/pip" install --quiet --disable-pip-version-check -e ".[app,workers,dev$gpu]"

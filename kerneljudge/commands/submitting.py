@@ -1,0 +1,131 @@
+"""`kerneljudge submit` and what follows a submission: `watch`, `cancel`."""
+
+import os
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from kerneljudge.annotations import annotations
+from kerneljudge.client import Client
+from kerneljudge.commands import NOT_ACCEPTED, print_json, speaks_to_service
+from kerneljudge.junit import junit
+from kerneljudge.payloads import Submission
+from kerneljudge.progress import watch as watch_stages
+from kerneljudge.showing import show_submission
+from kerneljudge.thresholds import Percent, shortfalls
+
+_SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=_SOURCE)
+@click.option("--task", required=True, help="Problem that the file solves.")
+@click.option("--device", help="GPU model; by default one that the judge measures on.")
+@click.option("--entry", help="Function to call; by default the task's, usually solve.")
+@click.option("--label", help="A name to find this submission by, such as the branch.")
+@click.option("--wait/--no-wait", default=True, help="Wait for the verdict (default), or not.")
+@click.option("--json", "as_json", is_flag=True, help="Print the submission as JSON.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--annotate/--no-annotate",
+    default=None,
+    help="Mark failing lines for GitHub; by default where GITHUB_ACTIONS is true.",
+)
+@click.option("--min-speedup", type=click.FloatRange(min=0), help="Times as fast as torch.")
+@click.option("--max-regression", type=Percent(), help="Such as 2%, against --against.")
+@click.option(
+    "--against",
+    default="board",
+    show_default=True,
+    help="`board`, `label` (the last accepted one of it), or a submission.",
+)
+@speaks_to_service
+def submit(
+    client: Client,
+    file: Path,
+    task: str,
+    device: str | None,
+    entry: str | None,
+    label: str | None,
+    wait: bool,
+    as_json: bool,
+    junit_file: Path | None,
+    annotate: bool | None,
+    min_speedup: float | None,
+    max_regression: float | None,
+    against: str,
+) -> None:
+    """Submit FILE and wait for its verdict.
+
+    Exit code 0: accepted (or checked, where no GPU measures) and every condition met; 1: not; 2:
+    wrong usage; 3: the service failed. Stages and tables go to standard error with --json.
+    """
+    console = Console(stderr=as_json, highlight=False)
+    submission = client.submit(_source(file), task, device=device, entry=entry, label=label)
+    if not wait:
+        _say_submitted(console, client, submission, as_json)
+        return
+    submission = watch_stages(client, console, submission.id)
+    show_submission(console, submission, client.url)
+    unmet = shortfalls(
+        client,
+        submission,
+        min_speedup=min_speedup,
+        max_regression=max_regression,
+        against=against,
+        label=label,
+    ) if submission.passed else []  # fmt: skip
+    for sentence in unmet:
+        console.print(f"condition not met: {sentence}", soft_wrap=True, markup=False)
+    if junit_file is not None:
+        junit_file.write_text(junit(submission, client.url, unmet), encoding="utf-8")
+    if annotate or (annotate is None and os.environ.get("GITHUB_ACTIONS") == "true"):
+        for line in annotations(submission, str(file), unmet):
+            click.echo(line, err=as_json)
+    if as_json:
+        print_json(client.raw(f"/submissions/{submission.id}"))
+    _end(submission, unmet)
+
+
+@click.command()
+@click.argument("submission")
+@click.option("--json", "as_json", is_flag=True, help="Print the submission as JSON.")
+@speaks_to_service
+def watch(client: Client, submission: str, as_json: bool) -> None:
+    """Wait for SUBMISSION's verdict; exit code as for submit."""
+    console = Console(stderr=as_json, highlight=False)
+    finished = watch_stages(client, console, submission)
+    show_submission(console, finished, client.url)
+    if as_json:
+        print_json(client.raw(f"/submissions/{submission}"))
+    _end(finished, [])
+
+
+@click.command()
+@click.argument("submission")
+@speaks_to_service
+def cancel(client: Client, submission: str) -> None:
+    """End SUBMISSION if it is not finished."""
+    answered = client.cancel(submission)
+    click.echo(f"{answered.id}: {answered.verdict or answered.stage}")
+
+
+def _source(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{file} is not UTF-8 text; save it as such") from None
+
+
+def _say_submitted(console: Console, client: Client, submission: Submission, as_json: bool) -> None:
+    if as_json:
+        print_json(client.raw(f"/submissions/{submission.id}"))
+    else:
+        console.print(f"{client.url}/submissions/{submission.id}", soft_wrap=True)
+        console.print(f"kerneljudge watch {submission.id}", soft_wrap=True)
+
+
+def _end(submission: Submission, unmet: list[str]) -> None:
+    if not submission.passed or unmet:
+        click.get_current_context().exit(NOT_ACCEPTED)
