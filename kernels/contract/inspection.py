@@ -86,10 +86,11 @@ class KernelProfile(Model):
     waves: float | None = Field(None, ge=0)
     """Blocks of the grid over what is resident at once."""
     load_sectors: float | None = Field(None, ge=0)
-    """32-byte sectors per request of a global load; 4 where threads read 4 adjacent bytes each."""
+    """32-byte sectors per request of a warp's global load."""
     store_sectors: float | None = Field(None, ge=0)
-    load_bytes: int | None = Field(None, ge=0)
-    """Useful bytes of one thread's loads, where it is known."""
+    load_use: float | None = Field(None, ge=0)
+    """Share of the bytes of those sectors that threads asked for; 1 is coalesced."""
+    store_use: float | None = Field(None, ge=0)
     bank_conflicts: float | None = Field(None, ge=0)
     """Share of shared-memory wavefronts that only conflicts needed."""
     tensor: float | None = Field(None, ge=0)

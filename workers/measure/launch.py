@@ -1,10 +1,10 @@
 """Launches of a plan, bound to a case's memory and loaded kernels."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from kernels.contract import Bundle, Kernel, Launch, PlanRefused
 from workers.measure import driver, faults
-from workers.measure.memory import Memory
 from workers.measure.parameters import ParameterBlock, pack
 
 
@@ -31,10 +31,20 @@ class Kernels:
         return self._loaded[digest]
 
 
+class Addresses(Protocol):
+    """Where the buffers of a case lie."""
+
+    def address(self, buffer: int, offset: int = 0) -> int:
+        """Device address of a byte of a buffer."""
+
+    def take_scratch(self, nbytes: int, alignment: int) -> int:
+        """Address of scratch for one launch."""
+
+
 class BoundLaunch:
     """One launch with its parameters in place."""
 
-    def __init__(self, launch: Launch, kernels: Kernels, memory: Memory) -> None:
+    def __init__(self, launch: Launch, kernels: Kernels, memory: Addresses) -> None:
         """Load the kernel and pack its parameters; PlanRefused if they do not fit it."""
         self._function = kernels.load(launch.kernel)
         kernel = self._function.kernel

@@ -1,0 +1,1 @@
+"""Deeper looks at a plan: replayed once under compute-sanitizer or Nsight Compute, and read."""
