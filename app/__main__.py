@@ -1,4 +1,4 @@
-"""Serves until SIGTERM or Ctrl-C: `python -m app`."""
+"""Serves until SIGTERM or Ctrl-C: `python -m app`; with a command, does that and ends."""
 
 import logging
 import socket
@@ -7,6 +7,7 @@ import sys
 import uvicorn
 from fastapi import FastAPI
 
+from app import commands
 from app.main import create_app
 from app.settings import Settings, SettingsError
 from kernels.catalog import CatalogError
@@ -26,11 +27,14 @@ class GracefulServer(uvicorn.Server):
 
 
 def main() -> None:
-    """Read the settings and serve; exit status 1 if a setting is wrong."""
+    """Read the settings and serve, or run a command; exit status 1 if a setting is wrong."""
+    arguments = commands.parser().parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         settings = Settings.load()
+        if arguments.command is not None:
+            sys.exit(commands.run(arguments, settings))
         app = create_app(settings)
     except (SettingsError, CatalogError) as error:
         sys.exit(f"kerneljudge: {error}")

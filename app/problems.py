@@ -12,8 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.errors import Invalid, ServiceError, Unavailable
-from app.pages import problem_page
+from app.access import SAFE
+from app.errors import Invalid, ServiceError, Unauthorised, Unavailable
+from app.pages import problem_page, sign_in_page
 from app.schemas import Problem
 
 _NEXT_STEPS = {
@@ -53,9 +54,17 @@ def _render(
 
 def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
+    if isinstance(error, Unauthorised):
+        return _unauthorised(request, error)
     wait = error.retry_after
     headers = {} if wait is None else {"Retry-After": str(wait)}
     return _render(request, error.problem, headers)
+
+
+def _unauthorised(request: Request, error: Unauthorised) -> Response:
+    if request.method in SAFE and not request.url.path.startswith("/api/"):
+        return sign_in_page(request)
+    return _render(request, error.problem, {"WWW-Authenticate": "Bearer"})
 
 
 def _validation_error(request: Request, error: Exception) -> Response:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app import presenting, submitting, tasks, visibility
 from app.accounts import LOCAL, Accounts, Caller, quotas
-from app.accounts.schemas import Me
+from app.accounts.schemas import Me, QuotaUse
 from app.attempts import Attempts
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
@@ -187,10 +187,14 @@ class Service:
         name = self.caller.name
         with self.store.read() as session:
             row = users.by_name(session, name)
-            use = quotas.used(session, self.settings, name)
         role = Role.ADMIN if row is None else row.role
         scopes = tuple(sorted(self.caller.scopes))
-        return Me(user=name, role=role, scopes=scopes, quotas=use)
+        return Me(user=name, role=role, scopes=scopes, quotas=self.quotas_of(name))
+
+    def quotas_of(self, user: str) -> QuotaUse:
+        """What a user has used."""
+        with self.store.read() as session:
+            return quotas.used(session, self.settings, user)
 
     async def wait(self, submission: str, seconds: float) -> SubmissionDetail:
         """The submission when it is finished or `seconds` have passed; NotFound."""

@@ -35,6 +35,16 @@ def list_accounts(store: Store, caller: Caller, after: str, limit: int) -> tuple
         return tuple(map(_account, users.page(session, after, limit)))
 
 
+def read_account(store: Store, caller: Caller, name: str) -> Account:
+    """One account; Forbidden, NotFound."""
+    caller.require(Scope.ADMIN)
+    with store.read() as session:
+        row = users.by_name(session, name)
+        if row is None:
+            raise _no_account(name)
+        return _account(row)
+
+
 def change_account(store: Store, caller: Caller, name: str, change: AccountChange) -> Account:
     """Change role, state or limits of an account; Forbidden, NotFound, Conflict (one's own)."""
     caller.require(Scope.ADMIN)
@@ -47,7 +57,7 @@ def change_account(store: Store, caller: Caller, name: str, change: AccountChang
     with store.write() as session:
         row = users.lock(session, name)
         if row is None:
-            raise NotFound(f"there is no account {name[:64]!r}", "Look it up among the accounts.")
+            raise _no_account(name)
         for key, value in changed.items():
             setattr(row, key, value)
         if row.disabled:
@@ -97,6 +107,10 @@ def revoke_invite(store: Store, caller: Caller, invite: int) -> None:
         if not invites.revoke(session, invite):
             raise NotFound("there is no such invitation", "Look it up among the invitations.")
     _log.info("%s revoked invitation %d", caller.user, invite)
+
+
+def _no_account(name: str) -> NotFound:
+    return NotFound(f"there is no account {name[:64]!r}", "Look it up among the accounts.")
 
 
 def _account(row: UserRow) -> Account:

@@ -4,8 +4,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.pages.access import CurrentService
 from app.pages.queries import device_of
-from app.pages.rendering import CurrentService, render
+from app.pages.rendering import render
 
 router = APIRouter()
 

@@ -4,7 +4,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.pages.rendering import CurrentService, render
+from app.pages.access import CurrentService
+from app.pages.rendering import render
 
 router = APIRouter()
 

@@ -2,26 +2,17 @@
 
 import secrets
 from collections.abc import Mapping
-from typing import Annotated, cast
 
-from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.access import page_service
 from app.pages import formats, listing, markdown
 from app.pages.assets import FRONTEND, static
 from app.pages.security import page_headers
 from app.pages.verdicts import WORDINGS
 from app.service import Service
-
-
-def current_service(request: Request) -> Service:
-    """The service that `create_app` made for this process."""
-    return cast(Service, request.app.state.service)
-
-
-CurrentService = Annotated[Service, Depends(current_service)]
 
 
 def render(
@@ -34,18 +25,25 @@ def render(
 ) -> HTMLResponse:
     """A whole page, with its banners and its content policy; blocks on the service's health."""
     nonce = secrets.token_urlsafe(16)
+    service = page_service(request)
     html = _environment.get_template(template).render(
-        context,
+        _of_caller(service) | context,
         nonce=nonce,
         path=request.url.path,
-        health=current_service(request).health(),
+        health=service.health(),
+        has_accounts=service.settings.has_accounts,
     )
     return HTMLResponse(html, status, headers={**page_headers(nonce), **(headers or {})})
 
 
-def fragment(template: str, **context: object) -> str:
-    """Part of a page, to be put into one that is open already."""
-    return _environment.get_template(template).render(context)
+def fragment(service: Service, template: str, **context: object) -> str:
+    """Part of a page, to be put into one that the service's caller has open already."""
+    return _environment.get_template(template).render(_of_caller(service) | context)
+
+
+def _of_caller(service: Service) -> dict[str, object]:
+    """Who looks at the page, and what its forms must send along."""
+    return {"caller": service.caller, "csrf": service.caller.form_token or ""}
 
 
 def _make_environment() -> Environment:

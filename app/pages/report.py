@@ -49,7 +49,7 @@ class ReportView:
 
 def view_of(service: Service, detail: SubmissionDetail, report: Report) -> ReportView:
     """Gather what belongs to a report; blocks on the database."""
-    source = service.submission_source(detail.id)
+    source = service.submission_source(detail.id) if detail.source_visible else ""
     marked = frozenset(found.line for found in report.diagnostics if found.line)
     numbered = lines(source, marked)
     task = _task(service, detail.task)

@@ -1,15 +1,21 @@
 """All routes of the pages."""
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
-from app.pages import boards, documents, health, submissions, tasks
+from app.pages import accounts, admin, boards, documents, health, submissions, tasks
+from app.pages.access import require_own_form, require_reader
 from app.pages.assets import Assets
 
 
 def mount_pages(app: FastAPI) -> None:
     """Add the pages and their static files; `app.state.service` must be a Service by then."""
-    router = APIRouter(include_in_schema=False)
-    for part in (tasks, submissions, boards, health, documents):
-        router.include_router(part.router)
-    app.include_router(router)
+    own_form = Depends(require_own_form)
+    for_all = APIRouter(include_in_schema=False, dependencies=[own_form])
+    for part in (health.router, documents.router, accounts.entrance):
+        for_all.include_router(part)
+    inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
+    for page in (tasks, submissions, boards, accounts, admin):
+        inside.include_router(page.router)
+    for router in (for_all, inside):
+        app.include_router(router)
     app.mount("/static", Assets(), name="static")

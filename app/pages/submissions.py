@@ -7,11 +7,12 @@ from fastapi import APIRouter, Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app.errors import Invalid
+from app.pages.access import CurrentService
 from app.pages.queries import filter_of
-from app.pages.rendering import CurrentService, fragment, render
+from app.pages.rendering import fragment, render
 from app.pages.report import ReportView, view_of
 from app.schemas import SubmissionDetail
 from app.service import Service
@@ -56,6 +57,12 @@ def show_submission(request: Request, service: CurrentService, submission: str) 
     )
 
 
+@router.post("/submissions/{submission}/cancel")
+def cancel_submission(service: CurrentService, submission: str) -> Response:
+    """End a submission that is not finished."""
+    return RedirectResponse(f"/submissions/{service.cancel(submission).id}", 303)
+
+
 async def _existing(service: CurrentService, submission: Annotated[str, Path()]) -> str:
     """The id, once it is known that the stream will not begin with an error."""
     return (await run_in_threadpool(service.submission_detail, submission)).id
@@ -77,7 +84,7 @@ async def follow_submission(
 
 def _inner(service: Service, detail: SubmissionDetail) -> str:
     return fragment(
-        "_submission.html", detail=detail, view=_view(service, detail), whole_page=False
+        service, "_submission.html", detail=detail, view=_view(service, detail), whole_page=False
     )
 
 

@@ -1,0 +1,91 @@
+"""What an operator does on the command line: the first admin, passwords, invitations."""
+
+import argparse
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from app.accounts import administration
+from app.accounts.accounts import set_password
+from app.accounts.callers import Caller
+from app.accounts.schemas import InviteRequest
+from app.errors import Invalid, NotFound, ServiceError
+from app.roles import Role, Scope
+from app.settings import Settings
+from app.store import Store
+from kernels.contract.bundle import first_problem
+
+_OPERATOR = Caller("command line", frozenset(Scope))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of all commands; without one the service is served."""
+    parser = argparse.ArgumentParser(prog="python -m app", description="Serve the judge.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, text in (
+        ("create-admin", "make an account that may do everything"),
+        ("create-user", "make an account"),
+        ("reset-password", "set another password; sessions of the account end"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("name")
+        command.add_argument("--stdin", action="store_true", help="read the password from a pipe")
+    invite = commands.add_parser("invite", help="make an invitation and print its address")
+    invite.add_argument("--uses", type=int, default=1, help="how many accounts it makes")
+    invite.add_argument("--days", type=int, default=14, help="how long it is good")
+    invite.add_argument("--note", default="", help="for whom it is")
+    return parser
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Exit status: 0 when done, 1 with a sentence on standard error when not."""
+    try:
+        with _store(settings) as store:
+            print(_do(arguments, store))  # noqa: T201
+    except ServiceError as error:
+        return _refuse(f"{error.detail}. {error.next_step}")
+    except ValidationError as error:
+        return _refuse(first_problem(error))
+    return 0
+
+
+def _refuse(reason: str) -> int:
+    print(f"kerneljudge: {reason}", file=sys.stderr)  # noqa: T201
+    return 1
+
+
+def _do(arguments: argparse.Namespace, store: Store) -> str:
+    if arguments.command == "invite":
+        wanted = InviteRequest(note=arguments.note, uses=arguments.uses, days=arguments.days)
+        return administration.create_invite(store, _OPERATOR, wanted).path
+    name, password = arguments.name, _password(from_stdin=arguments.stdin)
+    if arguments.command == "reset-password":
+        if not set_password(store, name, password):
+            raise NotFound(f"there is no account {name[:64]!r}", "Look for it on the admin page.")
+        return f"{name} has a new password"
+    role = Role.ADMIN if arguments.command == "create-admin" else Role.PARTICIPANT
+    administration.create_account(store, name, password, role)
+    return f"{name} can sign in"
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise Invalid("the two passwords differ", "Try again.")
+    return password
+
+
+@contextmanager
+def _store(settings: Settings) -> Iterator[Store]:
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = Store(settings.database_address)
+    try:
+        store.migrate()
+        yield store
+    finally:
+        store.close()

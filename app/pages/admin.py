@@ -1,0 +1,134 @@
+"""Accounts and invitations, for admins."""
+
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Form
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.accounts import administration
+from app.accounts.schemas import AccountChange, InviteRequest
+from app.errors import Conflict, Invalid, ServiceError
+from app.pages.access import with_accounts
+from app.pages.rendering import render
+from app.roles import Role, Scope
+from app.service import Service
+
+router = APIRouter(prefix="/admin")
+_SHOWN = 200
+
+
+def _admins(service: Annotated[Service, Depends(with_accounts)]) -> Service:
+    service.caller.require(Scope.ADMIN)
+    return service
+
+
+AdminService = Annotated[Service, Depends(_admins)]
+Model = TypeVar("Model", bound=BaseModel)
+Text = Annotated[str, Form(max_length=200)]
+
+
+@router.get("")
+def show_admin(request: Request, service: AdminService, after: str = "") -> Response:
+    """Accounts by name, and the latest invitations."""
+    return _admin(request, service, after=after)
+
+
+@router.post("/invites")
+def create_invite(
+    request: Request, service: AdminService, note: Text = "", uses: Text = "1", days: Text = "14"
+) -> Response:
+    """Invite; the secret is on this page and never again."""
+    try:
+        wanted = _parsed(InviteRequest, {"note": note, "uses": uses, "days": days})
+    except Invalid as problem:
+        return _admin(request, service, problem=problem)
+    invite = administration.create_invite(service.store, service.caller, wanted)
+    address = f"{request.url.scheme}://{request.url.netloc}{invite.path}"
+    return _admin(request, service, address=address)
+
+
+@router.post("/invites/{invite}/revoke")
+def revoke_invite(service: AdminService, invite: int) -> Response:
+    """Let an invitation make no more accounts."""
+    administration.revoke_invite(service.store, service.caller, invite)
+    return RedirectResponse("/admin#invites", 303)
+
+
+@router.get("/users/{name}")
+def show_account(request: Request, service: AdminService, name: str) -> Response:
+    """One account and what it has used."""
+    return _account(request, service, name)
+
+
+@router.post("/users/{name}")
+def change_account(
+    request: Request,
+    service: AdminService,
+    name: str,
+    role: Text = "",
+    disabled: Text = "",
+    waiting_limit: Text = "",
+    hourly_limit: Text = "",
+    gpu_seconds_limit: Text = "",
+) -> Response:
+    """Change an account; an empty limit is the installation's."""
+    fields: dict[str, Any] = {
+        "waiting_limit": waiting_limit or None,
+        "hourly_limit": hourly_limit or None,
+        "gpu_seconds_limit": gpu_seconds_limit or None,
+    }
+    if name != service.caller.user:
+        fields |= {"role": role, "disabled": disabled == "on"}
+    try:
+        change = _parsed(AccountChange, fields)
+        administration.change_account(service.store, service.caller, name, change)
+    except (Invalid, Conflict) as problem:
+        return _account(request, service, name, problem)
+    return RedirectResponse(f"/admin/users/{name}", 303)
+
+
+def _admin(
+    request: Request,
+    service: Service,
+    *,
+    after: str = "",
+    address: str = "",
+    problem: ServiceError | None = None,
+) -> Response:
+    store, caller = service.store, service.caller
+    accounts = administration.list_accounts(store, caller, after[:64], _SHOWN)
+    return render(
+        request,
+        "admin.html",
+        status=problem.status if problem else 200,
+        accounts=accounts,
+        more=accounts[-1].name if len(accounts) == _SHOWN else "",
+        invites=administration.list_invites(store, caller),
+        address=address,
+        problem=problem.problem if problem else None,
+    )
+
+
+def _account(
+    request: Request, service: Service, name: str, problem: ServiceError | None = None
+) -> Response:
+    return render(
+        request,
+        "admin_account.html",
+        status=problem.status if problem else 200,
+        account=administration.read_account(service.store, service.caller, name),
+        quotas=service.quotas_of(name),
+        settings=service.settings,
+        roles=tuple(Role),
+        problem=problem.problem if problem else None,
+    )
+
+
+def _parsed(model: type[Model], fields: dict[str, Any]) -> Model:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        names = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()})).replace("_", " ")
+        raise Invalid(f"the {names} makes no sense", "Correct it and send again.") from None
