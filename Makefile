@@ -38,5 +38,8 @@ bench: $(VENV)/.ready ## every benchmark; prints figures, fails on none
 bench-clock: $(VENV)/.ready ## on a GPU: how true, how steady and how sharp the clock is
 	$(BIN)/python benchmarks/bench_clock.py
 
+bench-throughput: $(VENV)/.ready ## how many submissions one GPU judges in an hour
+	$(BIN)/python -m benchmarks.bench_throughput
+
 clean:
 	rm -rf $(VENV) var build

@@ -245,13 +245,10 @@ def time_alone(device: DeviceName, work: Work, flops: int) -> float:
     clock = Clock(DEVICES[device], random.getrandbits(32))
     anchors = Anchors(device)
     anchor = anchors.matmul(flops) if flops else anchors.copy()
-    contenders = [
-        Contender("candidate", capture(work).replay),
-        Contender("anchor", anchor.graph.replay),
-    ]
-    rounds = timing.rounds_of(clock, contenders, bool(flops), limit=10.0)
-    times = clock.race(contenders, rounds).times
-    return latency(times["candidate"], times["anchor"], 1, anchor.published).value
+    candidate = Contender("candidate", capture(work).replay)
+    contenders = [candidate, timing.anchor_contender(anchor)]
+    times = timing.race(clock, contenders, anchor, bool(flops), limit=10.0)
+    return latency(times["candidate"], 1, times["anchor"], anchor.published).value
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ but in no jail. Nothing is built.
 """
 
 import argparse
+import cProfile
 import json
 import os
+import pstats
 import select
 import signal
 import statistics
@@ -24,8 +26,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kernels.catalog import Catalog
-from kernels.contract import CaseResult, DeviceName, Verdict, strongest
-from kernels.contract.wire import MeasureAnswer, MeasureRequest
+from kernels.contract import DEVICES, CaseResult, DeviceName, GpuSeconds, Verdict, strongest
+from kernels.contract.wire import CeilingsAnswer, CeilingsRequest, MeasureAnswer, MeasureRequest
 
 SECONDS = 60.0
 
@@ -50,11 +52,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--device", type=DeviceName, default=DeviceName.H200)
     parser.add_argument("--only", default="", help="part of the names to measure")
+    parser.add_argument("--profile", action="store_true", help="say where the seconds go")
+    parser.add_argument("--ceilings", action="store_true", help="first take the GPU's ceilings")
     options = parser.parse_args()
     import workers.measure.prewarm  # noqa: F401  imports, touches no GPU
 
     record: dict[str, Any] = {}
     results: list[Judged] = []
+    if options.ceilings:
+        show_ceilings(options.device)
     if options.folder is not None:
         for path in sorted(options.folder.glob("*.bundle")):
             if options.only in path.name:
@@ -89,7 +95,8 @@ def judge(path: Path, options: argparse.Namespace) -> Judged:
         seconds=options.seconds,
     ).pack((path.read_bytes(),))
     started = time.monotonic()
-    status, data = in_child(lambda: _run(request), options.seconds)
+    work = _run_profiled if getattr(options, "profile", False) else _run
+    status, data = in_child(lambda: work(request), options.seconds)
     seconds = time.monotonic() - started
     if status != "ok":
         verdict = "timeout" if status == "timeout" else "judge_error"
@@ -106,6 +113,48 @@ def _run(request: bytes) -> bytes:
     from workers.measure.main import run
 
     return run(request)
+
+
+def _run_profiled(request: bytes) -> bytes:
+    """Print seconds by part and case, and the functions that took most."""
+    from workers.measure import judge as judging
+
+    judge_case = judging.judge_case
+
+    def watched(bench: Any, case: Any) -> Any:
+        before = bench.account.sum_up()
+        result = judge_case(bench, case)
+        print(f"    {case.name:20} {parts_of(bench.account.sum_up(), before)}", flush=True)
+        return result
+
+    judging.judge_case = watched
+    profiler = cProfile.Profile()
+    answer = profiler.runcall(_run, request)
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats(45)
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+    sys.stdout.flush()
+    return answer
+
+
+def parts_of(seconds: GpuSeconds, before: GpuSeconds | None = None) -> str:
+    """Seconds by part, less those of before."""
+    earlier = before.model_dump() if before else {}
+    return ", ".join(
+        f"{name} {value - earlier.get(name, 0.0):.3f}"
+        for name, value in seconds.model_dump().items()
+    )
+
+
+def show_ceilings(device: DeviceName) -> None:
+    """Take the GPU's ceilings in a child and print them."""
+    started = time.monotonic()
+    status, data = in_child(lambda: _run(CeilingsRequest(device=device).pack()), SECONDS)
+    seconds = time.monotonic() - started
+    if status != "ok":
+        print(f"ceilings {status}: {data.decode(errors='replace')[-3000:]}")
+        return
+    ceilings = CeilingsAnswer.unpack(data)[0].ceilings
+    print(f"ceilings in {seconds:.2f} s: {ceilings}, {ceilings.problem(DEVICES[device]) or 'sane'}")
 
 
 def in_child(work: Callable[[], bytes], limit: float) -> tuple[str, bytes]:
@@ -145,11 +194,9 @@ def in_child(work: Callable[[], bytes], limit: float) -> tuple[str, bytes]:
 def show(result: Judged) -> None:
     """Print one judged plan."""
     mark = "ok " if result.verdict == result.expected else "NOT"
-    held = result.answer.gpu_seconds if result.answer else 0.0
-    print(
-        f"\n{mark} {result.bundle}: {result.verdict} in {result.seconds:.2f} s "
-        f"(GPU held {held:.2f} s)"
-    )
+    gpu = result.answer.gpu if result.answer else None
+    held = parts_of(gpu.within(result.seconds)) if gpu else "unknown"
+    print(f"\n{mark} {result.bundle}: {result.verdict}, GPU seconds: {held}")
     if result.problem:
         print("    " + result.problem[-3000:].replace("\n", "\n    "))
     for case in result.answer.cases if result.answer else ():

@@ -150,6 +150,13 @@ class Stack:
     def submit(self, task: str, source: str, wait: float = 0, **fields: str) -> dict[str, Any]:
         """Submit a source; the submission as it is after at most `wait` seconds."""
         detail = self.ask("/api/v1/submissions", {"task": task, "source": source} | fields)
+        return self._follow(detail, wait)
+
+    def follow(self, submission: str, wait: float) -> dict[str, Any]:
+        """A submission as it is when it is finished, or after `wait` seconds."""
+        return self._follow(self.ask(f"/api/v1/submissions/{submission}"), wait)
+
+    def _follow(self, detail: dict[str, Any] | None, wait: float) -> dict[str, Any]:
         deadline = time.monotonic() + wait
         while detail and detail["stage"] != "finished" and time.monotonic() < deadline:
             seconds = min(_LONG_POLL_S, max(1, int(deadline - time.monotonic())))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from workers import servers
+from workers import ceilings, servers
 from workers.gpus import Gpu, find_gpus
 from workers.heartbeat import Heartbeat
 from workers.host import QueueWorker, queue_workers
@@ -71,6 +71,9 @@ def _serve(settings: Settings, stopping: threading.Event) -> None:
     try:
         for keeper in keepers:
             keeper.wait_ready()
+        reached = ceilings.take(settings, gpus)
+        for worker in workers:
+            worker.ceilings = reached.get(worker.gpu.index) if worker.gpu else None
         _keep_alive(workers, heartbeat, stopping)
     finally:
         for worker in workers:

@@ -259,6 +259,8 @@ def _measured(
     facts: dict[str, Any] = (
         attempt.facts
         | told
+            "gpu": measured.gpu,
+            "ceilings": measured.ceilings,
         | {
             "log": told.get("log", "") + measured.log,
             "kernels": kernel_reports(bundle.plan, attempt.task, provenance),

@@ -5,10 +5,19 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels.contract import CaseResult, Environment, Submission, Task, limits
+from kernels.contract import (
+    CaseResult,
+    Ceilings,
+    Environment,
+    GpuSeconds,
+    Task,
+    limits,
+)
 from kernels.contract.wire import AnswerRefused, Failure, MeasureAnswer, MeasureRequest
 from workers.answers import JudgeFault, failure_of
+from workers.ceilings import told
 from workers.jail import JailClient, Limits
+from workers.reports import Judged
 
 _DOING = "measuring"
 
@@ -21,14 +30,22 @@ class Measured:
     failure: Failure | None
     environment: Environment | None
     log: str
-    seconds: float
+    gpu: GpuSeconds
+    """From taking the GPU to giving it back."""
+    ceilings: Ceilings | None = None
+
+    @property
+    def seconds(self) -> float:
+        """For which it was measured."""
+        return self.gpu.total
 
 
 def measure(
-    submission: Submission, task: Task, reference: Path, bundle: bytes, measurer: JailClient
+    submission: Judged, task: Task, reference: Path, bundle: bytes, measurer: JailClient
 ) -> Measured:
     """Replay and time a plan on the GPU; JudgeFault or JailUnavailable if we fail."""
     seconds = math.ceil(task.limits.measure)
+    ceilings = told()
     bounds = Limits(
         wall_s=seconds,
         cpu_s=8 * seconds,
@@ -42,6 +59,7 @@ def measure(
         device=submission.device,
         seed=secrets.randbits(63),
         seconds=seconds,
+        ceilings=ceilings,
     )
     outcome = measurer.run(request.pack((bundle,)), bounds)
     failure = failure_of(outcome, bounds, _DOING)
@@ -54,6 +72,12 @@ def measure(
             answer, _ = MeasureAnswer.unpack(outcome.result)
         except AnswerRefused as error:
             raise JudgeFault("the measurer's answer does not hold", str(error)) from None
+    seen = answer.gpu or GpuSeconds(total=0)
     return Measured(
-        answer.cases, answer.failure, answer.environment, outcome.output, outcome.wall_s
+        answer.cases,
+        answer.failure,
+        answer.environment,
+        outcome.output,
+        seen.within(outcome.wall_s),
+        ceilings,
     )

@@ -1,6 +1,7 @@
 """The vocabulary: tasks, plans, verdicts and reports as immutable values. Imports only pydantic."""
 
 from kernels.contract.bundle import Bundle, PlanRefused
+from kernels.contract.ceilings import Ceilings
 from kernels.contract.compiler import InstructionMix, Occupancy, occupancy
 from kernels.contract.device import DEVICES, Device, DeviceName
 from kernels.contract.dtype import DType
@@ -14,14 +15,15 @@ from kernels.contract.event import (
     job_id,
     lease_key,
 )
-from kernels.contract.plan import Buffer, CasePlan, Kernel, Plan, Relocation, Resources, Target
 from kernels.contract.harness import HARNESS_VERSION
+from kernels.contract.plan import Buffer, CasePlan, Kernel, Plan, Relocation, Resources, Target
 from kernels.contract.report import (
     CaseResult,
     Diagnostic,
     Durations,
     Environment,
     Error,
+    GpuSeconds,
     KernelReport,
     Mismatch,
     Report,
@@ -58,9 +60,9 @@ from kernels.contract.worker import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInf
 __all__ = [
     "DEVICES",
     "EXPIRY_SECONDS",
+    "HARNESS_VERSION",
     "HEARTBEAT_SECONDS",
     "STREAM",
-    "HARNESS_VERSION",
     "Alternative",
     "Buffer",
     "BuiltEvent",
@@ -68,6 +70,7 @@ __all__ = [
     "Case",
     "CasePlan",
     "CaseResult",
+    "Ceilings",
     "Choice",
     "Cost",
     "DType",
@@ -82,6 +85,7 @@ __all__ = [
     "Error",
     "Event",
     "FloatArgument",
+    "GpuSeconds",
     "InstructionMix",
     "IntegerArgument",
     "Kernel",

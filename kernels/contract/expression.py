@@ -1,6 +1,7 @@
 """Integer arithmetic in task files: shapes, FLOPs and bytes as text such as `2*M*N*K`."""
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Mapping
 
@@ -22,9 +23,14 @@ def evaluate(text: str, values: Mapping[str, int]) -> int:
     Raises ValueError for anything else, for an unknown name and for a division by zero.
     """
     try:
-        return _value(ast.parse(text, mode="eval").body, values)
+        return _value(_parsed(text), values)
     except (SyntaxError, ZeroDivisionError) as error:
         raise ValueError(f"cannot evaluate {text!r}: {error}") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> int:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from kernels.contract import limits
 from kernels.contract._model import Count, Identifier, LongText, Model, Name, ShortText
+from kernels.contract.ceilings import Ceilings
 from kernels.contract.compiler import InstructionMix, Occupancy
 from kernels.contract.device import DeviceName
 from kernels.contract.plan import Resources
@@ -14,6 +15,8 @@ from kernels.contract.submission import SubmissionId
 from kernels.contract.verdict import Verdict, strongest
 
 _MEASURED = {Verdict.ACCEPTED, Verdict.IMPLAUSIBLE}
+_LONGEST = 86_400
+"""Seconds."""
 
 
 class Diagnostic(Model):
@@ -65,15 +68,15 @@ class Timing(Model):
     """How long one benchmark case takes."""
 
     microseconds: float = Field(gt=0)
-    """Latency: median of log-ratios to the anchor, times the anchor's published time on the device,
-    or its median in these rounds where none is published."""
+    """Latency: centre of the samples; where the anchor has a published time on the device, centre
+    of the ratios to the anchor times that."""
     low: float = Field(gt=0)
     """95 % bootstrap interval of `microseconds`."""
     high: float = Field(gt=0)
     samples: tuple[float, ...] = Field(max_length=2000)
     """Raw latencies, in microseconds, in the order they were taken."""
     torch_microseconds: float | None = Field(None, gt=0)
-    """The torch baseline, measured in the same rounds."""
+    """The torch baseline, measured in every third of the same rounds."""
     flops_per_second: float = Field(ge=0)
     bytes_per_second: float = Field(ge=0)
     """From the least bytes the case must move."""
@@ -91,9 +94,14 @@ class Timing(Model):
     anchor: ShortText | None = None
     """The fixed work that took turns with it."""
     anchor_microseconds: float | None = Field(None, gt=0)
-    """Its median in the same rounds; `microseconds` is as if it had taken its published time."""
+    """Its centre in the same rounds."""
     ceiling: float | None = Field(None, gt=0)
-    """Bytes/s or FLOP/s that the anchor reached: what this device does in practice."""
+    """Bytes/s or FLOP/s that the anchor reached in these rounds."""
+    reached: float | None = Field(None, ge=0)
+    """Share of what this GPU itself reached when its worker started: the time at the report's
+    ceilings / latency. None where those were not taken, or are of another kind of arithmetic."""
+    constant_microseconds: float | None = Field(None, ge=0)
+    """What was taken off every sample, as an event pair reads it without any work."""
     second_microseconds: float | None = Field(None, gt=0)
     """The same latency, not corrected by the anchor, by a clock that shares nothing with the
     first."""
@@ -184,6 +192,41 @@ class Durations(Model):
     measure: float | None = Field(None, ge=0)
 
 
+class GpuSeconds(Model):
+    """Seconds for which a submission held a GPU, from taking it to giving it back, by part."""
+
+    total: float = Field(ge=0, le=_LONGEST)
+    load: float = Field(0.0, ge=0, le=_LONGEST)
+    """Opening the GPU, loading the plan, finding the clocks' constants."""
+    correctness: float = Field(0.0, ge=0, le=_LONGEST)
+    """Inputs, runs, references and comparisons."""
+    choices: float = Field(0.0, ge=0, le=_LONGEST)
+    """Timing autotune configurations against each other."""
+    timing: float = Field(0.0, ge=0, le=_LONGEST)
+    """Rounds of the plan and of what it is held against."""
+    overhead: float = Field(0.0, ge=0, le=_LONGEST)
+    """All the rest."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        parts = self.load + self.correctness + self.choices + self.timing + self.overhead
+        if abs(parts - self.total) > 1e-3:
+            raise ValueError(f"parts of {parts:.3f} s do not make a total of {self.total:.3f} s")
+        return self
+
+    @classmethod
+    def of(cls, **parts: float) -> Self:
+        """From seconds by part."""
+        return cls(total=sum(parts.values()), **parts)
+
+    def within(self, held: float) -> Self:
+        """The same with `held` seconds in all; what they have no part for is overhead."""
+        more = max(held - self.total, 0.0)
+        return self.model_copy(
+            update={"total": self.total + more, "overhead": self.overhead + more}
+        )
+
+
 class Report(Model):
     """The judge's answer to one attempt."""
 
@@ -203,12 +246,18 @@ class Report(Model):
     kernels: tuple[KernelReport, ...] = Field((), max_length=limits.KERNELS)
     score: float | None = Field(None, gt=0)
     """Geometric mean of the benchmark cases' microseconds; less is better."""
+    harness: int = Field(1, ge=1)
+    """HARNESS_VERSION of the measurer; scores of different ones do not compare."""
     rebuilt: Literal["identical", "different", "not rebuilt"] | None = None
     """Whether a process without submitted code made the same cubins; None if none was built."""
     plan_cached: bool = False
     """Whether the plan was taken from the plan cache instead of being built."""
     environment: Environment | None = None
     durations: Durations = Durations()
+    ceilings: Ceilings | None = None
+    """What the GPU reached when its worker started."""
+    gpu: GpuSeconds | None = None
+    """None where no GPU was used, or its use was not counted."""
     log: str = Field("", max_length=2 * limits.LOG_BYTES)
     """What the submission printed while it was built, shortened."""
     finished_at: datetime
@@ -229,5 +278,3 @@ class Report(Model):
             if worst.precedence < verdict.precedence:
                 raise ValueError(f"verdict {verdict} is weaker than a case's {worst}")
         return self
-    harness: int = Field(1, ge=1)
-    """HARNESS_VERSION of the measurer; scores of different ones do not compare."""

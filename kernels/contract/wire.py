@@ -11,9 +11,10 @@ from pydantic import Field, ValidationError
 from kernels.contract import frame, limits
 from kernels.contract._model import Identifier, Model, Name, Sha256, ShortText
 from kernels.contract.bundle import first_problem
+from kernels.contract.ceilings import Ceilings
 from kernels.contract.compiler import InstructionMix
 from kernels.contract.device import DeviceName
-from kernels.contract.report import CaseResult, Diagnostic, Environment
+from kernels.contract.report import CaseResult, Diagnostic, Environment, GpuSeconds
 from kernels.contract.task import Task
 from kernels.contract.tensor import Distribution
 
@@ -199,6 +200,19 @@ class CompareAnswer(Message):
     cases: tuple[CaseResult, ...]
 
 
+class CeilingsRequest(Message):
+    """To `measure` with a GPU: measure what it reaches; answered by CeilingsAnswer."""
+
+    kind: Literal["ceilings"] = "ceilings"
+    device: DeviceName
+
+
+class CeilingsAnswer(Message):
+    """From `measure`, at a worker's start."""
+
+    ceilings: Ceilings
+
+
 class MeasureRequest(Message):
     """To `measure` with a GPU: judge a plan; blob 0 is the packed Bundle."""
 
@@ -209,6 +223,8 @@ class MeasureRequest(Message):
     seed: Seed
     seconds: float = Field(gt=0, le=600)
     """Budget for all cases."""
+    ceilings: Ceilings | None = None
+    """What the GPU reached when its worker started."""
 
 
 class MeasureAnswer(Message):
@@ -218,5 +234,5 @@ class MeasureAnswer(Message):
     failure: Failure | None = None
     """The plan's fault."""
     environment: Environment | None = None
-    gpu_seconds: float = Field(0.0, ge=0)
-    """Seconds the GPU was held."""
+    gpu: GpuSeconds | None = None
+    """For how long the GPU was held, as far as the measurer itself can see."""

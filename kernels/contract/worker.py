@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Literal
 
 from kernels.contract._model import Model, ShortText
+from kernels.contract.ceilings import Ceilings
 from kernels.contract.device import DeviceName
 
 HEARTBEAT_SECONDS = 5
@@ -21,6 +22,8 @@ class WorkerInfo(Model):
     gpu: ShortText | None = None
     """Of a measurer: what the driver calls its GPU, and its index."""
     versions: dict[ShortText, ShortText]
+    ceilings: Ceilings | None = None
+    """Of a measurer: what its GPU reached when it started; None if it failed to."""
     """Of python, torch, triton, driver."""
     jail: ShortText
     """Isolation level; names every missing layer."""

@@ -12,6 +12,7 @@ from kernels.contract import (
     Bundle,
     CaseResult,
     Event,
+    GpuSeconds,
     InstructionMix,
     Kernel,
     Report,
@@ -29,6 +30,7 @@ from workers.rebuilding import Provenance, Review
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 MIX = InstructionMix(total=9, wgmma=0, mma=0, tma=0, async_copies=0, local=0, special=1)
 WRONG = (CaseResult(case="tiny", kind="test", verdict=Verdict.WRONG_ANSWER, reason="off"),)
+GPU = GpuSeconds(total=1.5, timing=1.0, overhead=0.5)
 LATE = Failure(verdict="timeout", reason="a kernel did not end")
 
 
@@ -56,7 +58,7 @@ def measure(
     monkeypatch.setattr(jobs, "_die_with_parent", lambda: None)
 
     def run(found: Review, cases: tuple[CaseResult, ...], failure: Failure | None) -> Report:
-        measured = Measured(cases, failure, None, "measured\n", 1.5)
+        measured = Measured(cases, failure, None, "measured\n", GPU)
         monkeypatch.setattr(jobs, "rebuild", lambda *_: found)
         monkeypatch.setattr(jobs, "run_measure", lambda *_: measured)
         jobs.measure(submission.model_dump(mode="json"))
@@ -76,6 +78,7 @@ def test_a_report_tells_of_build_measuring_and_provenance(measure: Any) -> None:
     assert report.plan_cached
     assert report.log == "built\nmeasured\n"
     assert (report.durations.build, report.durations.measure) == (0.5, 1.5)
+    assert report.gpu == GPU
     assert report.kernels[0].mix == MIX
 
 

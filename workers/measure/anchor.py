@@ -45,7 +45,7 @@ class Anchors:
     def copy(self) -> Anchor:
         """A copy of 64 MiB, for what memory bounds."""
         if "copy" not in self._made:
-            self._made["copy"] = self._copy()
+            self._made["copy"] = copy("copy", _COPY_BYTES)
         return self._made["copy"]
 
     def matmul(self, flops: float) -> Anchor:
@@ -53,30 +53,33 @@ class Anchors:
         size = nearest_product(flops, _MATMUL_SIZES)
         name = f"matmul_{size}"
         if name not in self._made:
-            self._made[name] = self._matmul(name, size)
+            self._made[name] = matmul(name, size, self._published.get(name))
         return self._made[name]
 
-    def _copy(self) -> Anchor:
-        source = torch.full((_COPY_BYTES,), 7, dtype=torch.uint8, device="cuda")
-        target = torch.empty_like(source)
 
-        def work() -> None:
-            target.copy_(source)
+def copy(name: str, nbytes: int) -> Anchor:
+    """A copy within the GPU's memory."""
+    source = torch.full((nbytes,), 7, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
 
-        work()
-        return Anchor("copy", capture(work), 2 * _COPY_BYTES, None, (source, target))
+    def work() -> None:
+        target.copy_(source)
 
-    def _matmul(self, name: str, size: int) -> Anchor:
-        generator = torch.Generator("cuda").manual_seed(1)
-        left, right = (
-            torch.randn((size, size), generator=generator, device="cuda").to(torch.bfloat16)
-            for _ in range(2)
-        )
-        target = torch.empty_like(left)
+    work()
+    return Anchor(name, capture(work), 2 * nbytes, None, (source, target))
 
-        def work() -> None:
-            torch.matmul(left, right, out=target)
 
-        work()
-        published = self._published.get(name)
-        return Anchor(name, capture(work), 2 * size**3, published, (left, right, target))
+def matmul(name: str, size: int, published: float | None = None) -> Anchor:
+    """A bfloat16 product of square matrices of random numbers."""
+    generator = torch.Generator("cuda").manual_seed(1)
+    left, right = (
+        torch.randn((size, size), generator=generator, device="cuda").to(torch.bfloat16)
+        for _ in range(2)
+    )
+    target = torch.empty_like(left)
+
+    def work() -> None:
+        torch.matmul(left, right, out=target)
+
+    work()
+    return Anchor(name, capture(work), 2 * size**3, published, (left, right, target))

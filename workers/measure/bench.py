@@ -10,6 +10,7 @@ from torch import Tensor
 from kernels.contract import DEVICES, Bundle, Case, Device, Distribution
 from kernels.contract.wire import MeasureRequest
 from workers.measure import inputs
+from workers.measure.account import Account
 from workers.measure.anchor import Anchors
 from workers.measure.clock import Clock
 from workers.measure.launch import Kernels
@@ -33,9 +34,17 @@ class Bench:
     sensors: Sensors
     deadline: float
     """Of time.monotonic()."""
+    account: Account
 
     @classmethod
-    def set_up(cls, request: MeasureRequest, bundle: Bundle, uuid: str, deadline: float) -> "Bench":
+    def set_up(
+        cls,
+        request: MeasureRequest,
+        bundle: Bundle,
+        uuid: str,
+        deadline: float,
+        account: Account,
+    ) -> "Bench":
         """Everything ready on torch's current stream."""
         reference = load(request.reference)
         _check_host_visible(request, bundle, reference)
@@ -48,12 +57,14 @@ class Bench:
             anchors=Anchors(request.device),
             sensors=Sensors(uuid),
             deadline=deadline,
+            account=account,
         )
 
     @functools.cached_property
     def second_clock(self) -> SecondClock:
         """Made when the first case is timed."""
-        return SecondClock(self.clock)
+        with self.account.part("load"):
+            return SecondClock(self.clock)
 
     @property
     def device(self) -> Device:

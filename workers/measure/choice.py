@@ -1,11 +1,12 @@
 """Decide autotune choices: every configuration is timed here, where nobody can bend the clock."""
 
+import math
 from collections.abc import Callable
 
 from torch import Tensor
 
 from workers.measure.clock import Clock, Contender
-from workers.measure.estimate import relative, rounds_for, survivors
+from workers.measure.estimate import median, relative, rounds_for, survivors
 from workers.measure.faults import LaunchRefused
 from workers.measure.replay import (
     BoundAlternative,
@@ -17,16 +18,14 @@ from workers.measure.replay import (
     run_to_end,
 )
 
-_FIRST_ROUNDS = 3
-_FINAL_ROUNDS = 40
-_MARGIN = 1.15
-"""Alternatives slower than the best by more leave after the first rounds."""
+_HEATS = ((3, 1.15, 0.5), (8, 1.04, 0.3), (24, 1.01, 0.2), (72, math.inf, 0.06))
+"""Rounds, by what factor of the best an alternative may be slower to stay in the race, and seconds
+that the rounds may take unless two take longer: three rounds tell a seventh apart, eight a
+thirtieth, and the last are for those within a hundredth."""
 
-_BUDGET = 0.25
-"""Seconds that the final rounds of one choice should take."""
 
-_LIMIT = 2.0
-"""Seconds that they may take at most."""
+_BETWEEN = 2e-4
+"""Seconds of one turn besides the kernel's own time."""
 
 
 def decide(replay: Replay, clock: Clock, thorough: bool) -> dict[int, int]:
@@ -102,21 +101,26 @@ def _race(
     """The same indexes, fastest first; those far behind left out."""
 
     def contender(index: int) -> Contender:
-        graph = capture(lambda: _run(choice.alternatives[index]))
-        return Contender(str(index), graph.replay, prepare=lambda _: put_back())
+        alternative = choice.alternatives[index]
+
+        def work() -> None:
+            _run(alternative)
+
+        # Making graphs of a test's small kernels would take longer than racing them.
+        replay = capture(work).replay if thorough else work
+        return Contender(str(index), replay, prepare=lambda _: put_back())
 
     contenders = {index: contender(index) for index in runnable}
-    first = clock.race(list(contenders.values()), _FIRST_ROUNDS).times
-    kept = survivors(relative([first[str(index)] for index in runnable]), _MARGIN)
-    finalists = [runnable[place] for place in kept]
-    if len(finalists) == 1 or not thorough:
-        return finalists
-    racing = [contenders[index] for index in finalists]
-    bounds = (_FIRST_ROUNDS, _FINAL_ROUNDS)
-    rounds = rounds_for(clock.warm_up(racing), _BUDGET, bounds, _LIMIT)
-    final = clock.race(racing, rounds).times
-    times = relative([final[str(index)] for index in finalists])
-    return [finalists[place] for place in survivors(times, float("inf"))]
+    left, each = runnable, 0.0
+    for rounds, margin, seconds in _HEATS if thorough else _HEATS[:1]:
+        if len(left) == 1:
+            break
+        racing = [contenders[index] for index in left]
+        times = clock.race(racing, rounds_for(each, seconds, (2, rounds), seconds)).times
+        order = survivors(relative([times[str(index)] for index in left]), margin)
+        left = [left[place] for place in order]
+        each = sum(1e-6 * median(times[str(index)]) + _BETWEEN for index in left)
+    return left
 
 
 def _run(alternative: BoundAlternative) -> None:

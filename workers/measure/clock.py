@@ -2,10 +2,12 @@
 
 - A CUDA graph is timed, so that Python and the launch of single kernels cost nothing.
 - Before each timed replay the caller puts fresh inputs in place and poisons the rest, and L2 is
-  flushed; the flush also hides the time that the host takes to enqueue what follows.
+  flushed; the flush also hides the time that the host takes to enqueue what follows. Where it did
+  not, the round is run again behind a longer flush.
 - Contenders take turns in an order that is drawn anew each round: power caps and idle gaps
   change a GPU's clocks by more than 10 %, and only neighbours in time compare.
-- The number of rounds is fixed before the first: nobody stops when it looks good.
+- After fixed numbers of rounds one looks whether the interval is narrow enough. Its width alone
+  decides, and the most rounds are settled before the first: nobody stops at a good number.
 - A pair of events around a replay reads a constant too much; the constant is measured and taken
   off.
 """
@@ -30,7 +32,10 @@ SMALLEST_KERNEL = 0.32
 that kernel 0.80 us long, but events hide a part of it: with 0.80 taken, kernels from 2 to 250 us
 came out 0.34 to 0.56 us longer than in the profiler, 0.48 in the middle (H200, 21 readings)."""
 
-_CALIBRATION_ROUNDS = 40
+_MOST_FLUSHES = 8
+"""In a row, about half a millisecond; they hide a host that is busy."""
+
+_CALIBRATION_ROUNDS = 80
 _SHORTEST = 0.05
 """Microseconds; a reading under the constant is noise."""
 
@@ -53,6 +58,8 @@ class Contender:
     """Called with the round before each replay, off the clock."""
     finish: Callable[[int], None] = _nothing
     """Called with the round after each replay, off the clock."""
+    every: int = 1
+    """It takes its turn in each so-manieth round."""
 
 
 @dataclass
@@ -61,9 +68,14 @@ class Race:
 
     times: dict[str, list[float]] = field(default_factory=dict)
 
+    def extend(self, later: "Race") -> None:
+        """Add rounds of the same contenders that came later."""
+        for name, times in later.times.items():
+            self.times.setdefault(name, []).extend(times)
+
 
 class Clock:
-    """Times work on torch's current stream, which must be no default stream."""
+    """Times work on the stream that is torch's current one when it is made: no default stream."""
 
     def __init__(self, device: Device, seed: int) -> None:
         """Allocate the flush buffer and measure the constant of an event pair."""
@@ -71,23 +83,25 @@ class Clock:
         nbytes = max(FLUSH_BYTES, 2 * device.l2_bytes)
         self._flush = torch.empty(nbytes, dtype=torch.uint8, device="cuda")
         self._flushes = 0
+        self._stream = torch.cuda.current_stream()
         self._events: dict[str, tuple[torch.cuda.Event, torch.cuda.Event]] = {}
         self.overhead = 0.0
         """Microseconds that an event pair around a replay reads too much."""
         self.overhead = self._calibrate()
 
-    def flush(self) -> None:
-        """Put other bytes into L2."""
-        self._flushes += 1
-        self._flush.fill_(self._flushes % 251)
+    def flush(self, times: int = 1) -> None:
+        """Put other bytes into L2, several times if that is to last longer."""
+        for _ in range(times):
+            self._flushes += 1
+            self._flush.fill_(self._flushes % 251)
 
     def time(self, work: Callable[[], None]) -> float:
         """Microseconds of one run with a cold L2, the constant taken off; waits for its end."""
         start, end = self._pair("")
         self.flush()
-        start.record()
+        start.record(self._stream)
         work()
-        end.record()
+        end.record(self._stream)
         driver.synchronize()
         return self._reading(start, end)
 
@@ -96,30 +110,40 @@ class Clock:
         contenders: Sequence[Contender],
         rounds: int,
         after_round: Callable[[], None] = lambda: None,
+        first: int = 0,
     ) -> Race:
         """Time every contender once a round, in random order.
 
-        `after_round` is called while the GPU still works on the round.
+        Rounds are numbered from `first`. `after_round` is called while the GPU still works on the
+        round.
         """
         race = Race({contender.name: [] for contender in contenders})
-        for number in range(rounds):
-            driver.reset_persisting_cache()
-            order = list(contenders)
-            self._random.shuffle(order)
+        flushes = 1
+        for number in range(first, first + rounds):
+            order = [contender for contender in contenders if number % contender.every == 0]
+            while self._round(order, number, flushes, after_round) and flushes < _MOST_FLUSHES:
+                flushes *= 2
             for contender in order:
-                self._enqueue(contender, number)
-            after_round()
-            driver.synchronize(driver.PATIENCE * len(order))
-            for contender in contenders:
                 race.times[contender.name].append(self._reading(*self._pair(contender.name)))
         return race
 
+    def _round(
+        self, order: list[Contender], number: int, flushes: int, after_round: Callable[[], None]
+    ) -> bool:
+        """Run a round to its end; whether the host came too late for a replay."""
+        driver.reset_persisting_cache()
+        self._random.shuffle(order)
+        late = [self._enqueue(contender, number, flushes) for contender in order]
+        after_round()
+        driver.synchronize(driver.PATIENCE * len(order))
+        return any(late)
+
     def warm_up(self, contenders: Sequence[Contender], seconds: float = 0.0) -> float:
         """Run rounds that do not count, a few or for so many seconds; seconds of one."""
-        first = self._wall_seconds(contenders, 1)
-        if first > _SLOW_ROUND:
-            return first
-        rounds = max(_WARM_UP_ROUNDS, int(seconds / first))
+        one = self._wall_seconds(contenders, 1)
+        if one > _SLOW_ROUND:
+            return one
+        rounds = max(_WARM_UP_ROUNDS, int(seconds / one))
         return self._wall_seconds(contenders, rounds) / rounds
 
     def _wall_seconds(self, contenders: Sequence[Contender], rounds: int) -> float:
@@ -127,14 +151,17 @@ class Clock:
         self.race(contenders, rounds)
         return time.perf_counter() - started
 
-    def _enqueue(self, contender: Contender, number: int) -> None:
+    def _enqueue(self, contender: Contender, number: int, flushes: int) -> bool:
+        """Whether the GPU got to the start before the host had put the replay behind it."""
         start, end = self._pair(contender.name)
         contender.prepare(number)
-        self.flush()
-        start.record()
+        self.flush(flushes)
+        start.record(self._stream)
         contender.replay()
-        end.record()
+        late = bool(start.query())  # type: ignore[no-untyped-call]
+        end.record(self._stream)
         contender.finish(number)
+        return late
 
     def _pair(self, name: str) -> tuple[torch.cuda.Event, torch.cuda.Event]:
         if name not in self._events:
@@ -151,6 +178,7 @@ class Clock:
         contender = Contender("smallest", graph.replay)
         self.race([contender], 3)
         times = self.race([contender], _CALIBRATION_ROUNDS).times["smallest"]
+        # A median: these readings have a tail, and a trimmed mean of them moved thrice as much.
         return max(median(times) - SMALLEST_KERNEL, 0.0)
 
 

@@ -9,6 +9,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -55,8 +56,14 @@ def comparer(
     """
     if reference.accept is not None:
         return lambda results: [Comparison(None, None, reference.refusal(arguments, results)[:500])]
-    expected = reference.expect(arguments, specs)
-    return lambda results: compare(specs, results, expected, tolerance, distribution)
+    yardsticks = [
+        yardstick(spec, wanted, spec.tolerance or tolerance)
+        for spec, wanted in zip(specs, reference.expect(arguments, specs), strict=True)
+    ]
+    return lambda results: [
+        held_against.compare(got, distribution)
+        for held_against, got in zip(yardsticks, results, strict=True)
+    ]
 
 
 def compare(
@@ -77,36 +84,76 @@ def compare_tensor(
     spec: TensorSpec, got: Tensor, expected: Expected, tolerance: Tolerance, distribution: str
 ) -> Comparison:
     """Compare one result of shape spec.shape and dtype spec.dtype."""
-    if not spec.dtype.is_float:
-        return _compare_exactly(spec, got, expected, distribution)
-    reference = expected.reference.to(torch.float64)
-    result = got.to(torch.float64)
-    difference = (result - reference).abs_()
-    bound = _bound(spec.dtype, reference, expected.slack, tolerance)
-    outside = (difference <= bound).logical_not_()
-    undefined = _judge_non_finite(spec.dtype, result, reference, outside)
-    count = int(outside.sum())
-    baseline = relative_error(expected.baseline.to(torch.float64), reference)
-    error = Error(
-        output=spec.name,
-        error=relative_error(result, reference),
-        allowed=max(
-            tolerance.frobenius_ratio * baseline,
+    return yardstick(spec, expected, tolerance).compare(got, distribution)
+
+
+def yardstick(spec: TensorSpec, expected: Expected, tolerance: Tolerance) -> "Yardstick":
+    """What results of all runs on the same inputs are held against."""
+    return _Floats(spec, expected, tolerance) if spec.dtype.is_float else _Exact(spec, expected)
+
+
+class Yardstick(Protocol):
+    """One result of a task for one set of inputs."""
+
+    def compare(self, got: Tensor, distribution: str) -> Comparison:
+        """Compare the result of a run."""
+
+
+@dataclass(frozen=True)
+class _Exact:
+    spec: TensorSpec
+    expected: Expected
+
+    def compare(self, got: Tensor, distribution: str) -> Comparison:
+        return _compare_exactly(self.spec, got, self.expected, distribution)
+
+
+class _Floats:
+    """The rule for floating-point results. Large tensors are read as few times as can be."""
+
+    def __init__(self, spec: TensorSpec, expected: Expected, tolerance: Tolerance) -> None:
+        """What does not depend on the result, once."""
+        self._spec = spec
+        self._tolerance = tolerance
+        self._reference = expected.reference.to(torch.float64)
+        slack = None if expected.slack is None else expected.slack.to(torch.float64)
+        self._bound = _bound(spec.dtype, self._reference, slack, tolerance)
+        self._scale = _norm(self._reference)
+        """Not finite if an element is not."""
+        baseline = _difference(expected.baseline, self._reference)
+        self._baseline = _relative(_norm(baseline), baseline, self._reference, self._scale)
+        self._allowed = max(
+            tolerance.frobenius_ratio * self._baseline,
             _floor(spec.dtype),
-            _slack_error(expected.slack, reference),
-        ),
-        baseline=baseline,
-    )
-    if undefined:
-        reason = f"{spec.name} is not finite, or is finite, where the reference is the opposite"
-    elif count > int(tolerance.violations * spec.numel):
-        reason = f"{spec.name} differs from the reference"
-    elif error.error > error.allowed:
-        reason = _frobenius_reason(spec, error)
-    else:
-        return Comparison(error, None, "")
-    mismatch = _mismatch(spec, result, reference, difference, outside, distribution)
-    return Comparison(error, mismatch, _placed(reason, mismatch) if count else reason)
+            0.0 if slack is None else _relative(_norm(slack), slack, self._reference, self._scale),
+        )
+
+    def compare(self, got: Tensor, distribution: str) -> Comparison:
+        """Compare the result of a run."""
+        spec, reference = self._spec, self._reference
+        difference = _difference(got, reference)
+        norm = _norm(difference)
+        error = Error(
+            output=spec.name,
+            error=_relative(norm, difference, reference, self._scale),
+            allowed=self._allowed,
+            baseline=self._baseline,
+        )
+        outside = (difference.abs_() <= self._bound).logical_not_()
+        undefined = 0
+        if not math.isfinite(norm + self._scale):
+            undefined = _judge_non_finite(spec.dtype, got.double(), reference, outside)
+        count = int(outside.sum())
+        if undefined:
+            reason = f"{spec.name} is not finite, or is finite, where the reference is the opposite"
+        elif count > int(self._tolerance.violations * spec.numel):
+            reason = f"{spec.name} differs from the reference"
+        elif error.error > error.allowed:
+            reason = _frobenius_reason(spec, error)
+        else:
+            return Comparison(error, None, "")
+        mismatch = _mismatch(spec, got.double(), reference, difference, outside, distribution)
+        return Comparison(error, mismatch, _placed(reason, mismatch) if count else reason)
 
 
 def largest_errors(comparisons: Sequence[Comparison]) -> tuple[Error, ...]:
@@ -127,18 +174,28 @@ def relative_error(result: Tensor, reference: Tensor) -> float:
 
     Where the reference is all zero it is ||result|| itself.
     """
-    return _relative_norm(result - reference, reference)
+    difference = _difference(result, reference)
+    return _relative(_norm(difference), difference, reference, _norm(reference))
 
 
-def _relative_norm(difference: Tensor, reference: Tensor) -> float:
-    finite = difference.isfinite() & reference.isfinite()
-    if not bool(finite.all()):
-        difference = torch.where(finite, difference, 0.0)
-        reference = torch.where(finite, reference, 0.0)
-    scale = float(torch.linalg.vector_norm(reference))
-    error = float(torch.linalg.vector_norm(difference))
+def _difference(result: Tensor, reference: Tensor) -> Tensor:
+    """In the reference's float64, without a wide copy of the result where torch can do so."""
+    narrow = result.dtype.itemsize == 1  # torch does not mix float8 with other types
+    return torch.sub(result.to(reference.dtype) if narrow else result, reference)
+
+
+def _relative(error: float, difference: Tensor, reference: Tensor, scale: float) -> float:
+    """The quotient of two norms, taken anew where an element is not finite."""
+    if not math.isfinite(error + scale):
+        finite = difference.isfinite() & reference.isfinite()
+        error = _norm(torch.where(finite, difference, 0.0))
+        scale = _norm(torch.where(finite, reference, 0.0))
     ratio = error / scale if scale > 0 else error
     return ratio if math.isfinite(ratio) else torch.finfo(torch.float64).max
+
+
+def _norm(tensor: Tensor) -> float:
+    return float(torch.linalg.vector_norm(tensor))
 
 
 def _bound(dtype: DType, reference: Tensor, slack: Tensor | None, tolerance: Tolerance) -> Tensor:
@@ -148,23 +205,17 @@ def _bound(dtype: DType, reference: Tensor, slack: Tensor | None, tolerance: Tol
     # Kernels may flush float32's subnormals to zero, and bfloat16 has float32's range;
     # the subnormals of the narrow types are ordinary numbers to them, rounded to a fixed step.
     tiny = smallest if dtype in (DType.FLOAT32, DType.BFLOAT16) else units * smallest
-    bound = reference.abs().mul_(units).add_(tiny)
-    return bound if slack is None else bound.add_(slack.to(torch.float64))
+    bound = reference.abs()
+    bound = bound.mul_(units) if slack is None else torch.add(slack, bound, alpha=units)
+    return bound.add_(tiny)
 
 
 def _floor(dtype: DType) -> float:
     return _FLOOR.get(dtype, _FLOOR_UNITS * dtype.unit)
 
 
-def _slack_error(slack: Tensor | None, reference: Tensor) -> float:
-    """Relative Frobenius error of a result that uses up the slack of every element."""
-    return 0.0 if slack is None else _relative_norm(slack.to(torch.float64), reference)
-
-
 def _judge_non_finite(dtype: DType, result: Tensor, reference: Tensor, outside: Tensor) -> int:
     """Correct `outside` where a value is not finite; how many such places are wrong."""
-    if bool(result.isfinite().all()) and bool(reference.isfinite().all()):
-        return 0
     both_nan = result.isnan() & reference.isnan()
     # An infinity may come of rounding: right if the reference itself rounds to it, or nearly.
     largest = torch.finfo(torch_dtype(dtype)).max

@@ -88,16 +88,23 @@ class Correctness:
         self, outputs: Sequence[Tensor], distribution: Distribution, round_: int
     ) -> Finding | None:
         """Compare results with the reference of the inputs they were made from."""
+        return self.judge_runs([outputs], distribution, round_)
+
+    def judge_runs(
+        self, runs: Sequence[Sequence[Tensor]], distribution: Distribution, round_: int
+    ) -> Finding | None:
+        """Compare the results of several runs on the same inputs."""
         made = self.bench.make_inputs(self.case, distribution, round_)
         tolerance = self.bench.request.task.tolerance
         compare = comparer(
             self.bench.reference, made.arguments, self.results, tolerance, distribution.value
         )
-        comparisons = compare(outputs)
-        self.comparisons += comparisons
-        for comparison in comparisons:
-            if comparison.reason:
-                return Finding(Verdict.WRONG_ANSWER, comparison.reason, comparison.mismatch)
+        for outputs in runs:
+            comparisons = compare(outputs)
+            self.comparisons += comparisons
+            for comparison in comparisons:
+                if comparison.reason:
+                    return Finding(Verdict.WRONG_ANSWER, comparison.reason, comparison.mismatch)
         return None
 
     def inspect(self, image: Tensor) -> Finding | None:

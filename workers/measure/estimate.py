@@ -1,18 +1,31 @@
-"""Latency and its interval from samples that were taken in the same rounds as an anchor's."""
+"""Latency and its interval from samples of many rounds, held against an anchor's where that helps.
+
+The centre of samples is their trimmed mean: the slowest and the fastest tenth do not count. Against
+single bad rounds it is as safe as a median, and it is steadier where times fall into two groups, as
+those of short kernels do: over 200 rounds of 14 softmax cases its interval was 0.85 times as wide.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
+from numpy.typing import NDArray
 
-_RESAMPLES = 1000
+_RESAMPLES = 400
 _INTERVAL = (2.5, 97.5)
+_TRIM = 0.1
+"""Share that is left out at each end."""
+
+_SIGMAS = 2.0
+"""Of a normal distribution's 95 % interval, and a little for small samples."""
 
 REPEATABILITY = 0.002
 """Half width, as a share, of what differs between processes and not between rounds, such as where
 memory lies. With it intervals held the median of all judgings of a plan in 95 of 100, without it
 in 85 (185 judgings of 26 cases on an H200)."""
+
+Array = NDArray[numpy.float64]
 
 
 @dataclass(frozen=True)
@@ -29,38 +42,70 @@ class Latency:
 
 
 def latency(
-    samples: Sequence[float], anchor: Sequence[float], seed: int, published: float | None = None
+    samples: Sequence[float],
+    seed: int,
+    anchor: Sequence[float] = (),
+    published: float | None = None,
 ) -> Latency:
-    """Median ratio to the anchor, round by round, times the anchor's published time.
+    """The centre of samples; with a published time, of ratios to an anchor, times that.
 
-    A clock that drifts moves both sides of a ratio alike; a median does not see what disturbs
-    single rounds. Both sequences hold one positive time per round, in microseconds. Without a
-    published time the anchor's median stands in for it.
+    A clock that drifts moves both sides of a ratio alike. Both sequences hold one positive time per
+    round, in microseconds.
     """
-    ratios = numpy.log(numpy.asarray(samples) / numpy.asarray(anchor))
-    times = numpy.asarray(anchor, dtype=numpy.float64)
-    rounds = numpy.random.default_rng(seed).integers(0, len(times), (_RESAMPLES, len(times)))
-    resampled = numpy.exp(numpy.median(ratios[rounds], axis=1))
-    seen = float(numpy.exp(numpy.median(ratios)) * numpy.median(times))
-    if published is None:
-        value = seen
-        resampled *= numpy.median(times[rounds], axis=1)
-    else:
-        value = float(numpy.exp(numpy.median(ratios))) * published
-        resampled *= published
+    logs = _logs(samples, anchor if published else ())
+    rounds = numpy.random.default_rng(seed).integers(0, len(logs), (_RESAMPLES, len(logs)))
+    scale = published or 1.0
+    value = scale * math.exp(_trimmed(logs))
+    resampled = scale * numpy.exp(_trimmed_rows(logs[rounds]))
     low, high = numpy.percentile(resampled, _INTERVAL)
     between = REPEATABILITY * value
     return Latency(
         value,
         value - math.hypot(max(value - float(low), 0.0), between),
         value + math.hypot(max(float(high) - value, 0.0), between),
-        seen,
+        centre(samples),
     )
 
 
-def median_ratio(samples: Sequence[float], others: Sequence[float]) -> float:
-    """Median over rounds of one time as a multiple of the other."""
-    return float(numpy.median(numpy.asarray(samples) / numpy.asarray(others)))
+def centre(samples: Sequence[float]) -> float:
+    """Geometric mean of the samples without the slowest and the fastest tenth."""
+    return math.exp(_trimmed(_logs(samples)))
+
+
+def uncertainty(samples: Sequence[float], anchor: Sequence[float] = ()) -> float:
+    """Half width of the 95 % interval of the centre, or of the ratio's, as a share of it.
+
+    From the winsorised variance (Tukey and McLaughlin), which takes no resampling.
+    """
+    logs = numpy.sort(_logs(samples, anchor))
+    count = len(logs)
+    cut = int(_TRIM * count)
+    winsorised = logs.clip(logs[cut], logs[count - 1 - cut])
+    spread = float(winsorised.std(ddof=1)) if count > 1 else math.inf
+    return _SIGMAS * spread / ((1 - 2 * cut / count) * math.sqrt(count))
+
+
+def _logs(samples: Sequence[float], anchor: Sequence[float] = ()) -> Array:
+    logs = numpy.log(numpy.asarray(samples, dtype=numpy.float64))
+    return logs - numpy.log(numpy.asarray(anchor, dtype=numpy.float64)) if len(anchor) else logs
+
+
+def _trimmed(logs: Array) -> float:
+    return float(_trimmed_rows(logs))
+
+
+def _trimmed_rows(logs: Array) -> Array:
+    """Trimmed means along the last axis."""
+    count = logs.shape[-1]
+    cut = int(_TRIM * count)
+    kept = numpy.partition(logs, (cut, count - 1 - cut), axis=-1)[..., cut : count - cut]
+    mean: Array = kept.mean(axis=-1)
+    return mean
+
+
+def ratio(samples: Sequence[float], others: Sequence[float]) -> float:
+    """Centre over rounds of one time as a multiple of the other."""
+    return math.exp(_trimmed(_logs(samples, others)))
 
 
 def relative(times: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -83,6 +128,16 @@ def rounds_for(seconds_each: float, budget: float, bounds: tuple[int, int], limi
     least, most = bounds
     wanted = max(least, min(most, int(budget / max(seconds_each, 1e-9))))
     return max(2, min(wanted, int(limit / max(seconds_each, 1e-9))))
+
+
+def looks(first: int, growth: float, most: int) -> list[int]:
+    """Counts of rounds after which to look whether they are enough; the last is `most`."""
+    found = []
+    count = float(first)
+    while int(count) < most:
+        found.append(int(count))
+        count *= growth
+    return [*found, most]
 
 
 def survivors(times: Sequence[Sequence[float]], margin: float) -> list[int]:

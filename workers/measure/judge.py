@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from kernels.contract import (
+    Bundle,
     Case,
     CaseResult,
     Distribution,
@@ -19,6 +20,7 @@ from kernels.contract import (
 )
 from kernels.contract.wire import Failure, MeasureAnswer, MeasureRequest
 from workers.measure import choice, driver, faults, finishing, loader, shares, timing
+from workers.measure.account import Account
 from workers.measure.bench import GPU, Bench
 from workers.measure.compare import largest_errors
 from workers.measure.correctness import Correctness, Finding
@@ -52,33 +54,39 @@ def judge(request: MeasureRequest, data: bytes) -> MeasureAnswer:
 
     A plan that cannot be used, runs wrong or breaks the CUDA context gets its verdict.
     """
-    started = time.monotonic()
-    try:
-        bundle = loader.load(data, request.task, request.device)
-    except PlanRefused as error:
-        failure = Failure(verdict="rejected", reason=_sentence(str(error)))
-        return MeasureAnswer(failure=failure)
+    account = Account()
+    deadline = time.monotonic() + _RESERVE * request.seconds
+    with account.part("load"):
+        try:
+            bundle = loader.load(data, request.task, request.device)
+        except PlanRefused as error:
+            failure = Failure(verdict="rejected", reason=_sentence(str(error)))
+            return MeasureAnswer(failure=failure)
+        bench = _set_up(request, bundle, deadline, account)
+    with torch.inference_mode():
+        cases = _judge_cases(bench)
+    return MeasureAnswer(cases=tuple(cases), environment=_environment(bench), gpu=account.sum_up())
+
+
+def _set_up(request: MeasureRequest, bundle: Bundle, deadline: float, account: Account) -> Bench:
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    properties = torch.cuda.get_device_properties(0)
-    deadline = started + _RESERVE * request.seconds
     # Graphs cannot be captured on the default stream; the process does nothing else.
     torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
+    uuid = str(torch.cuda.get_device_properties(0).uuid)
     with torch.inference_mode():
-        bench = Bench.set_up(request, bundle, str(properties.uuid), deadline)
-        cases = _judge_cases(bench)
-    return MeasureAnswer(
-        cases=tuple(cases),
-        environment=Environment(
-            triton=bundle.plan.target.triton,
-            torch=torch.__version__,
-            python=platform.python_version(),
-            driver=bench.sensors.driver() or f"CUDA {driver.driver_version()}",
-            gpu=properties.name,
-            jail="",
-            worker="",
-        ),
-        gpu_seconds=time.monotonic() - started,
+        return Bench.set_up(request, bundle, uuid, deadline, account)
+
+
+def _environment(bench: Bench) -> Environment:
+    return Environment(
+        triton=bench.bundle.plan.target.triton,
+        torch=torch.__version__,
+        python=platform.python_version(),
+        driver=bench.sensors.driver() or f"CUDA {driver.driver_version()}",
+        gpu=torch.cuda.get_device_properties(0).name,
+        jail="",
+        worker="",
     )
 
 
@@ -128,8 +136,10 @@ def _judge_case(bench: Bench, case: Case) -> CaseResult:
     correctness = Correctness(bench, case, replay, {})
     if any(step.kind == "choice" for step in plan.steps):
         _put_inputs(correctness)
-        correctness.picks = choice.decide(replay, bench.clock, case.kind == "benchmark")
-    finding = _check(correctness)
+        with bench.account.part("choices"):
+            correctness.picks = choice.decide(replay, bench.clock, case.kind == "benchmark")
+    with bench.account.part("correctness"):
+        finding = _check(correctness)
     measured: Timing | None = None
     parts: tuple[StepShare, ...] = ()
     if finding is None and case.kind == "benchmark":

@@ -9,6 +9,8 @@ from kernels.contract import frame
 from kernels.contract.bundle import first_problem
 from kernels.contract.wire import (
     AnswerRefused,
+    CeilingsAnswer,
+    CeilingsRequest,
     CompareRequest,
     HostValuesRequest,
     InputsRequest,
@@ -17,14 +19,9 @@ from kernels.contract.wire import (
 )
 from workers.measure import check
 
-_REQUEST: TypeAdapter[HostValuesRequest | InputsRequest | CompareRequest | MeasureRequest] = (
-    TypeAdapter(
-        Annotated[
-            HostValuesRequest | InputsRequest | CompareRequest | MeasureRequest,
-            Field(discriminator="kind"),
-        ]
-    )
-)
+Request = HostValuesRequest | InputsRequest | CompareRequest | CeilingsRequest | MeasureRequest
+
+_REQUEST: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 
 def run(request: bytes) -> bytes:
@@ -43,6 +40,9 @@ def run(request: bytes) -> bytes:
             return check.make_inputs(message)
         case CompareRequest():
             return check.compare_results(message, blobs)
+        case CeilingsRequest():
+            ceilings = importlib.import_module("workers.measure.ceilings")
+            return CeilingsAnswer(ceilings=ceilings.measure(message.device)).pack()
         case MeasureRequest():
             # Only where there is a GPU are the driver's bindings installed.
             judge = importlib.import_module("workers.measure.judge")

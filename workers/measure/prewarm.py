@@ -6,6 +6,7 @@ Touches no GPU: a process that has used CUDA cannot be forked.
 import importlib
 import importlib.util
 
+import numpy
 import torch
 
 import workers.measure.main  # noqa: F401
@@ -26,5 +27,11 @@ def ask_cpu() -> None:
     torch.rand(64).to(torch.float16).to(torch.float32).softmax(0)
 
 
+def import_late_parts() -> None:
+    """What numpy imports only when a median is first taken."""
+    numpy.median([1.0])
+
+
 ask_cpu()
+import_late_parts()
 with_gpu()

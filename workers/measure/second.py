@@ -12,7 +12,7 @@ from cuda.bindings import driver as cuda
 
 from workers.measure.clock import Clock, Contender, smallest_kernel
 from workers.measure.driver import check
-from workers.measure.estimate import median, median_ratio
+from workers.measure.estimate import median, ratio
 from workers.measure.replay import capture
 
 _STAMP = b"""
@@ -33,7 +33,7 @@ _STAMP = b"""
 SMALLEST_KERNEL = 0.80
 """Microseconds of the smallest kernel in an H200's profiler; stamps around it see all of it."""
 
-_CALIBRATION_ROUNDS = 25
+_CALIBRATION_ROUNDS = 40
 _MOST_ROUNDS = 64
 
 
@@ -73,7 +73,7 @@ class SecondClock:
         contenders = [first, self._contender(stamped, first.prepare)]
         rounds = min(rounds, _MOST_ROUNDS)
         times = self._clock.race(contenders, rounds).times[first.name]
-        return median_ratio(self._stamps(rounds), times)
+        return ratio(self._stamps(rounds), times)
 
     def _stamps(self, rounds: int) -> list[float]:
         before, after = self._readings[:rounds].T.tolist()
