@@ -9,10 +9,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workers.gpus import Gpu
 from kernels.contract import Ceilings
-from kernels.contract.rerun import RerunKind
 from workers import ceilings
+from workers.gpus import Gpu
 from workers.servers import measure_server
 from workers.settings import ROOT, Settings
 
@@ -30,17 +29,10 @@ class QueueWorker:
     """Shown in every report that this worker writes."""
     name: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-
-    @property
     ceilings: Ceilings | None = None
     """What its GPU reached when the workers of this host started."""
 
-    @functools.cached_property
-    def inspections(self) -> dict[RerunKind, str]:
-        """Of a measurer: why it does not look at plans in each way, empty where it does."""
-        if self.gpu is None:
-            return {}
-        return {kind: unavailable(self.settings, kind) for kind in RerunKind if kind.inspects}
+    @property
     def queue(self) -> str:
         """The queue it serves."""
         return "build" if self.gpu is None else f"measure:{self.gpu.device.value}"
@@ -51,9 +43,9 @@ class QueueWorker:
         environment = os.environ | {
             "KERNELJUDGE_JAIL_LEVEL": self.jail_level,
             "KERNELJUDGE_MEASURE_SERVER": measure_server(self.gpu),
+            ceilings.VARIABLE: self.ceilings.model_dump_json() if self.ceilings else "",
         }
         self._process = subprocess.Popen(
-            ceilings.VARIABLE: self.ceilings.model_dump_json() if self.ceilings else "",
             [sys.executable, "-m", "workers.rq_worker", self.queue, self.name],
             cwd=ROOT,
             env=environment,

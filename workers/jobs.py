@@ -259,13 +259,13 @@ def _measured(
     facts: dict[str, Any] = (
         attempt.facts
         | told
-            "gpu": measured.gpu,
-            "ceilings": measured.ceilings,
         | {
             "log": told.get("log", "") + measured.log,
             "kernels": kernel_reports(bundle.plan, attempt.task, provenance),
             "rebuilt": provenance.outcome,
             "durations": durations,
+            "gpu": measured.gpu,
+            "ceilings": measured.ceilings,
         }
     )
     if measured.environment is not None:

@@ -21,9 +21,9 @@ class WorkerInfo(Model):
     """Of a measurer: the GPU model it serves."""
     gpu: ShortText | None = None
     """Of a measurer: what the driver calls its GPU, and its index."""
-    versions: dict[ShortText, ShortText]
     ceilings: Ceilings | None = None
     """Of a measurer: what its GPU reached when it started; None if it failed to."""
+    versions: dict[ShortText, ShortText]
     """Of python, torch, triton, driver."""
     jail: ShortText
     """Isolation level; names every missing layer."""
