@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 
 import click
 
-from kerneljudge.commands import reading, session, submitting
+from kerneljudge.commands import doctor, reading, session, submitting
 
 GROUP = "kerneljudge.commands"
 
@@ -82,6 +82,7 @@ for command in (
     reading.report,
     reading.compare,
     reading.board,
+    doctor.doctor,
 ):
     main.add_command(command)
 
