@@ -8,6 +8,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from app import commands
+from app.header_deadline import HeaderDeadline
 from app.main import create_app
 from app.settings import Settings, SettingsError
 from kernels.catalog import CatalogError
@@ -44,6 +45,7 @@ def main() -> None:
         port=settings.port,
         access_log=False,
         server_header=False,
+        http=HeaderDeadline,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     GracefulServer(config).run()

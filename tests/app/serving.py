@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from app.__main__ import GracefulServer
+from app.header_deadline import HeaderDeadline
 from app.main import create_app
 from app.settings import Settings
 from kernels.catalog import Catalog
@@ -17,7 +18,7 @@ from kernels.catalog import Catalog
 def serving(settings: Settings, catalog: Catalog) -> Iterator[str]:
     """Its address; on leaving it is shut down as SIGTERM does it."""
     app = create_app(settings, catalog)
-    server = GracefulServer(uvicorn.Config(app, port=0, log_level="warning"))
+    server = GracefulServer(uvicorn.Config(app, port=0, log_level="warning", http=HeaderDeadline))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
