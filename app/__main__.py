@@ -11,6 +11,7 @@ from app import commands
 from app.header_deadline import HeaderDeadline
 from app.main import create_app
 from app.settings import Settings, SettingsError
+from kernels import logs
 from kernels.catalog import CatalogError
 
 _GRACE_SECONDS = 5
@@ -30,10 +31,10 @@ class GracefulServer(uvicorn.Server):
 def main() -> None:
     """Read the settings and serve, or run a command; exit status 1 if a setting is wrong."""
     arguments = commands.parser().parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         settings = Settings.load()
+        logs.configure(settings.log)
         if arguments.command is not None:
             sys.exit(commands.run(arguments, settings))
         app = create_app(settings)

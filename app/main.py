@@ -16,11 +16,13 @@ from app.background import Background
 from app.events import EventConsumer
 from app.guard import RequestGuard
 from app.health import HealthCheck
+from app.metrics import Metrics
 from app.pages import mount_pages
 from app.presence import Presence
 from app.queue import JobQueue
 from app.reaper import Patience, Reaper
 from app.redis_server import EmbeddedRedis, check_policy, connect
+from app.requests import RequestLog
 from app.service import Service
 from app.settings import Settings
 from app.store import Store
@@ -78,7 +80,9 @@ def create_app(settings: Settings, catalog: Catalog | None = None) -> FastAPI:
         title="kerneljudge", lifespan=lifespan, docs_url=None, openapi_url="/api/v1/openapi.json"
     )
     app.state.service = parts.service
+    app.state.metrics = Metrics(parts.store, parts.service.checkup)
     app.add_middleware(RequestGuard, allowed_hosts=settings.allowed_hosts)
+    app.add_middleware(RequestLog, seconds=app.state.metrics.request_seconds)
     problems.install(app)
     for router in api.ROUTERS:
         app.include_router(router)

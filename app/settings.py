@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
+from kernels.logs import LogFormat
+
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; the service always runs from it."""
 
@@ -60,6 +62,8 @@ class Settings:
     """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
+    log: LogFormat = "text"
+    """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
 
     def __post_init__(self) -> None:
         if not (self.allow_open or self.has_accounts or _is_loopback(self.host)):
@@ -98,6 +102,7 @@ class Settings:
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
         )
 
+            log=_word(text, "LOG", cls.log, get_args(LogFormat)),
     @property
     def has_accounts(self) -> bool:
         """Whether whoever asks must say who they are."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from kernels import logs
 from workers import ceilings, servers
 from workers.gpus import Gpu, find_gpus
 from workers.heartbeat import Heartbeat
@@ -28,12 +29,12 @@ _LOOK_S = 0.5
 
 def main() -> int:
     """Run until SIGTERM or SIGINT; 0 after a clean end, 1 if this host cannot serve."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     try:
         settings = Settings.load()
+        logs.configure(settings.log)
         settings.runtime_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _claimed(settings.runtime_dir):
             _serve(settings, stopping)

@@ -25,6 +25,7 @@ from kernels.contract import (
     bundle_key,
     job_id,
 )
+from kernels.logs import about
 from workers import gpu_lock, reports
 from workers.answers import JudgeFault
 from workers.building import Built, worth_keeping
@@ -88,7 +89,8 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
     settings = Settings.load()
     submission = Submission.model_validate(payload)
     connection = settings.connect()
-    with lease(connection, submission) as held:
+    subject = about(submission=submission.id, attempt=str(submission.attempt))
+    with subject, lease(connection, submission) as held:
         if not held:
             return "another worker holds this attempt"
         publisher = Publisher(connection, submission, settings.host)

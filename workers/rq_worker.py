@@ -12,6 +12,7 @@ from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from kernels import logs
 from workers import jobs
 from workers.settings import Settings
 
@@ -51,6 +52,7 @@ def work(queue_name: str, name: str) -> None:
     """Serve one queue until SIGTERM; the job at hand is finished first."""
     settings = Settings.load()
     connection = settings.connect()
+    logs.configure(settings.log)
     queue = Queue(queue_name, connection=connection, serializer=JSONSerializer, job_class=JudgeJob)
     worker = Worker(
         [queue],

@@ -9,6 +9,8 @@ import redis
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
+from kernels.logs import LogFormat
+
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; workers always run from it."""
 
@@ -31,6 +33,8 @@ class Settings:
     """KERNELJUDGE_GPU=off keeps the workers away from a GPU that is there."""
     host: str
     """KERNELJUDGE_HOST_NAME: how this host is shown."""
+    log: LogFormat = "text"
+    """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     tasks_dir: Path = _TASKS
     """KERNELJUDGE_TASKS_DIR: the tasks, a folder each; the service needs the same."""
 
@@ -55,6 +59,7 @@ class Settings:
             tasks_dir=Path(os.environ.get("KERNELJUDGE_TASKS_DIR") or _TASKS).resolve(),
         )
 
+            log=_log_format(),
     @property
     def runtime_dir(self) -> Path:
         """Sockets and locks of this host's fork servers."""
@@ -74,3 +79,11 @@ def _count(name: str, default: int) -> int:
     if not text.isdigit() or not 0 < int(text) <= 256:
         raise ValueError(f"{name}={text}: it must be a number from 1 to 256")
     return int(text)
+
+
+def _log_format() -> LogFormat:
+    match os.environ.get("KERNELJUDGE_LOG") or "text":
+        case "text" | "json" as known:
+            return known
+        case other:
+            raise ValueError(f"KERNELJUDGE_LOG={other}: it must be 'text' or 'json'")
