@@ -13,7 +13,7 @@ from app.presence import Presence
 from app.queue import JobQueue, queue_names
 from app.schemas import Component, Health, QueueLength
 from app.store import Store
-from kernels.contract import DeviceName, WorkerInfo
+from kernels.contract import Ceilings, DeviceName, WorkerInfo
 
 _FRESH_SECONDS = 1.0
 
@@ -48,7 +48,7 @@ class HealthCheck:
             return self._last
 
     def _look(self) -> Health:
-        database, devices = self._database()
+        database, devices, ceilings = self._database()
         redis_state, workers, queues = self._queues()
         unsafe = any(not worker.jail_complete for worker in workers)
         return Health(
@@ -60,19 +60,23 @@ class HealthCheck:
             workers=workers,
             queues=queues,
             measured_devices=devices,
+            ceilings=ceilings,
             unsafe=unsafe,
             banners=_banners(database, redis_state, workers),
         )
 
-    def _database(self) -> tuple[Component, tuple[DeviceName, ...]]:
+    def _database(
+        self,
+    ) -> tuple[Component, tuple[DeviceName, ...], dict[DeviceName, Ceilings]]:
         kind = "SQLite" if self._store.embedded else "PostgreSQL"
         try:
             with self._store.read() as session:
                 session.execute(text("SELECT 1"))
-            return Component(ok=True, detail=kind), self._presence.measured_devices()
+            devices = self._presence.measured_devices()
+            return Component(ok=True, detail=kind), devices, self._presence.ceilings()
         except SQLAlchemyError as error:
             detail = f"{kind} does not answer ({type(error).__name__}): see the service's log"
-            return Component(ok=False, detail=detail), ()
+            return Component(ok=False, detail=detail), (), {}
 
     def _queues(self) -> tuple[Component, tuple[WorkerInfo, ...], tuple[QueueLength, ...]]:
         try:

@@ -3,13 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import redis
 from pydantic import ValidationError
 
 from app.store import Store, devices
-from kernels.contract import DeviceName, Stage, WorkerInfo, worker_key
+from kernels.contract import DEVICES, Ceilings, DeviceName, Stage, WorkerInfo, worker_key
 
 _FRESH_SECONDS = 1.0
 _RECORD_SECONDS = 60.0
@@ -54,6 +54,11 @@ class Presence:
         with self._store.read() as session:
             return tuple(devices.measured(session))
 
+    def ceilings(self) -> dict[DeviceName, Ceilings]:
+        """What a GPU of each model reached when its worker last started."""
+        with self._store.read() as session:
+            return devices.ceilings(session)
+
     def _read(self) -> Iterator[WorkerInfo]:
         keys = []
         for key in self._redis.scan_iter(match=worker_key("*"), count=1000):
@@ -69,13 +74,26 @@ class Presence:
 
     def _record(self) -> None:
         now = time.monotonic()
-        ready = {
-            worker.device
-            for worker in self._workers
-            if worker.role == "measure" and worker.device and worker.state in ("idle", "busy")
+        due = {
+            name: reached
+            for name, reached in _ready(self._workers).items()
+            if now - self._recorded.get(name, -1e9) > _RECORD_SECONDS
         }
-        due = {name for name in ready if now - self._recorded.get(name, -1e9) > _RECORD_SECONDS}
         if due:
             with self._store.write() as session:
                 devices.seen(session, due)
             self._recorded.update(dict.fromkeys(due, now))
+
+
+def _ready(workers: Iterable[WorkerInfo]) -> dict[DeviceName, Ceilings | None]:
+    """Models that can be measured on now, with the ceilings taken last, if they can be true."""
+    found: dict[DeviceName, Ceilings | None] = {}
+    for worker in workers:
+        if worker.role != "measure" or not worker.device or worker.state not in ("idle", "busy"):
+            continue
+        known, told = found.setdefault(worker.device, None), worker.ceilings
+        if told is None or told.problem(DEVICES[worker.device]):
+            continue
+        if known is None or told.taken_at > known.taken_at:
+            found[worker.device] = told
+    return found

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from kernels.contract import (
+    Ceilings,
     Cost,
     DeviceName,
     NumberSpec,
@@ -271,6 +272,8 @@ class Health(Schema):
     queues: tuple[QueueLength, ...]
     measured_devices: tuple[DeviceName, ...]
     """GPU models that a worker has ever measured on here, the latest first."""
+    ceilings: dict[DeviceName, Ceilings] = {}
+    """What a GPU of each model reached when its worker last started."""
     unsafe: bool
     """Whether a worker runs submissions in an incomplete jail."""
     banners: tuple[str, ...]

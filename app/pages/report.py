@@ -8,7 +8,7 @@ from app.errors import NotFound
 from app.pages.listing import MOST_LINES, Line, excerpt, lines
 from app.schemas import Board, BoardEntry, CaseDetail, SubmissionDetail, TaskDetail
 from app.service import Service
-from kernels.contract import CaseResult, Diagnostic, Report, Verdict
+from kernels.contract import DEVICES, CaseResult, Device, Diagnostic, Report, Verdict
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,10 @@ class ReportView:
     """Geometric mean over the benchmark cases, times the torch reference."""
     roofline: float | None
     """Geometric mean of the shares of the hardware's limit."""
+    reached: float | None
+    """The same of the shares of what this GPU reached when its worker started."""
     place: Place | None
+    limits: Device
 
 
 def view_of(service: Service, detail: SubmissionDetail, report: Report) -> ReportView:
@@ -66,6 +69,8 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         source=source,
         speedup=_mean(timing.speedup for timing in timings),
         roofline=_mean(timing.roofline for timing in timings),
+        reached=_mean(timing.reached for timing in timings),
+        limits=DEVICES[report.device],
         place=_place(service, detail, report) if task else None,
     )
 

@@ -175,6 +175,8 @@ class DeviceRow(Base):
 
     name: Mapped[DeviceName] = mapped_column(primary_key=True)
     seen_at: Mapped[datetime]
+    ceilings: Mapped[str | None] = mapped_column(Text)
+    """JSON: what a GPU of it reached when its worker last started."""
 
 
 class StandingRow(Base):

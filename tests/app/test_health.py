@@ -1,5 +1,7 @@
 """The health tells the truth, also when it is bad."""
 
+from datetime import UTC, datetime
+
 import redis
 
 from app.health import HealthCheck
@@ -9,6 +11,7 @@ from app.schemas import Health
 from app.store import Store
 from kernels.contract import DeviceName
 from tests.app.judging import beat, submit
+from tests.contract.test_ceilings import ceilings
 
 
 def look(parts: Parts, connection: redis.Redis | None = None) -> Health:
@@ -59,6 +62,23 @@ def test_a_device_is_remembered_when_its_worker_is_gone(parts: Parts) -> None:
     assert look(parts).measured_devices == (DeviceName.H100,)
     detail = submit(parts)
     assert (detail.device, detail.measured) == (DeviceName.H100, True)
+
+
+def test_what_a_gpu_reaches_is_kept_when_its_worker_is_gone(parts: Parts) -> None:
+    beat(parts.connection, name="m", role="measure", device="H200", ceilings=ceilings())
+    assert look(parts).ceilings == {DeviceName.H200: ceilings()}
+    parts.connection.flushall()
+    assert look(parts).ceilings == {DeviceName.H200: ceilings()}
+    beat(parts.connection, name="m", role="measure", device="H200")
+    assert look(parts).ceilings == {DeviceName.H200: ceilings()}
+
+
+def test_the_ceilings_taken_last_count_and_absurd_ones_do_not(parts: Parts) -> None:
+    newer = ceilings(copy_bytes_per_second=4.2e12, taken_at=datetime(2026, 12, 1, tzinfo=UTC))
+    absurd = ceilings(copy_bytes_per_second=1e13, taken_at=datetime(2026, 12, 2, tzinfo=UTC))
+    for name, told in (("a", newer), ("b", ceilings()), ("c", absurd)):
+        beat(parts.connection, name=name, role="measure", device="H200", ceilings=told)
+    assert look(parts).ceilings == {DeviceName.H200: newer}
 
 
 def test_a_measurer_that_is_not_ready_is_no_measurer_yet(parts: Parts) -> None:

@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 from kernels.contract import (
     DEVICES,
     CaseResult,
+    Ceilings,
     DeviceName,
     Diagnostic,
     Durations,
     Environment,
     Error,
+    GpuSeconds,
     InstructionMix,
     KernelReport,
     Mismatch,
@@ -60,6 +62,16 @@ _HERE = Environment(
 )
 
 
+GPU = GpuSeconds.of(load=0.31, correctness=0.52, timing=0.4, overhead=0.09)
+CEILINGS = Ceilings(
+    copy_bytes_per_second=4.267e12,
+    matmul_flops_per_second=7.217e14,
+    matmul_clock_hz=1.545e9,
+    throttled=("power cap",),
+    taken_at=_AT,
+)
+
+
 def accepted(submission: str, *, scale: float = 1.0, attempt: int = 1) -> Report:
     """A measured softmax; `scale` times as slow as the sample."""
     tests = [_right(name) for name in ("one_column", "ragged_760", "padded_rows")]
@@ -79,6 +91,8 @@ def accepted(submission: str, *, scale: float = 1.0, attempt: int = 1) -> Report
         rebuilt="identical",
         plan_cached=True,
         durations=Durations(build=0.41, measure=1.32),
+        gpu=GPU,
+        ceilings=CEILINGS,
     )
 
 
@@ -213,6 +227,7 @@ def _timed(case: str, us: float, share: float) -> CaseResult:
         bytes_per_second=share * 4.8e12,
         floor_microseconds=us * share,
         roofline=share,
+        reached=share * 1.125,
         bound="memory",
         clock_hz=1.98e9,
         power_watts=512.0,

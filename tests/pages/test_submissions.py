@@ -148,3 +148,23 @@ def test_older_submissions_keep_the_filter(site: Site) -> None:
     assert not set(re.findall(r"/submissions/\w+", page)) & set(
         re.findall(r"/submissions/\w+", second)
     )
+
+
+def test_a_report_shows_both_limits_and_what_the_gpu_was_held_for(site: Site) -> None:
+    submission = site.submit()
+    site.finish(samples.accepted(submission))
+    page = site.html(f"/submissions/{submission}")
+    assert "datasheet says 4.80 TB/s and 989 TFLOP/s in 16 bits" in page
+    assert "This GPU reached 4.27 TB/s and 722 TFLOP/s at 1,545 MHz (power cap)" in page
+    assert "100 % of reached" in page
+    assert "1.32 s: load 0.31, correctness 0.52, choices 0, timing 0.40, overhead 0.09" in page
+
+
+def test_a_report_without_ceilings_names_only_the_datasheet(site: Site) -> None:
+    submission = site.submit()
+    report = samples.accepted(submission)
+    site.finish(report.model_copy(update={"ceilings": None, "gpu": None}))
+    page = site.html(f"/submissions/{submission}")
+    assert "datasheet says" in page
+    assert "This GPU reached" not in page
+    assert "GPU held" not in page
