@@ -99,10 +99,10 @@ class Settings:
                 text, "USER_GPU_SECONDS_LIMIT", cls.user_gpu_seconds_limit
             ),
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
+            log=_word(text, "LOG", cls.log, get_args(LogFormat)),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
         )
 
-            log=_word(text, "LOG", cls.log, get_args(LogFormat)),
     @property
     def has_accounts(self) -> bool:
         """Whether whoever asks must say who they are."""

@@ -56,10 +56,10 @@ class Settings:
             unsafe=jail == "unsafe",
             gpu=gpu == "auto",
             host=os.environ.get("KERNELJUDGE_HOST_NAME") or socket.gethostname(),
+            log=_log_format(),
             tasks_dir=Path(os.environ.get("KERNELJUDGE_TASKS_DIR") or _TASKS).resolve(),
         )
 
-            log=_log_format(),
     @property
     def runtime_dir(self) -> Path:
         """Sockets and locks of this host's fork servers."""
