@@ -8,10 +8,9 @@ from pydantic import Field, StringConstraints
 from app.roles import Role, Scope
 from app.schemas import Schema
 
-AccountName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{1,31}$")]
-"""Lower case only, so that no two look alike."""
+Number = Annotated[int, Field(ge=1, le=2**62)]
+"""Of a row; no database counts further."""
 
-Label = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,64}$")]
 Limit = Annotated[int, Field(ge=0, le=10**9)]
 
 

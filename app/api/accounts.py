@@ -15,6 +15,7 @@ from app.accounts.schemas import (
     InviteRequest,
     Me,
     NewInvite,
+    Number,
     Token,
 )
 from app.api.problems import problems
@@ -34,7 +35,6 @@ def _service(request: Request) -> Service:
 
 
 WithAccounts = Annotated[Service, Depends(_service)]
-Number = Annotated[int, Query(ge=1, le=2**62)]
 
 
 @router.get("/me")
@@ -50,7 +50,7 @@ def list_tokens(service: WithAccounts) -> tuple[Token, ...]:
 
 
 @router.delete("/tokens/{token}", status_code=204, response_class=Response)
-def revoke_token(service: WithAccounts, token: int) -> None:
+def revoke_token(service: WithAccounts, token: Number) -> None:
     """End one of your tokens, now and for good; also the one that this request carries."""
     tokens.revoke_token(service.store, service.caller, token)
 
@@ -84,6 +84,6 @@ def create_invite(service: WithAccounts, wanted: InviteRequest) -> NewInvite:
 
 
 @router.delete("/invites/{invite}", status_code=204, response_class=Response)
-def revoke_invite(service: WithAccounts, invite: int) -> None:
+def revoke_invite(service: WithAccounts, invite: Number) -> None:
     """Let an invitation make no more accounts, for admins."""
     administration.revoke_invite(service.store, service.caller, invite)

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.accounts import tokens
+from app.accounts.schemas import Number
 from app.accounts.tokens import TokenRequest
 from app.errors import Conflict, Forbidden, Invalid, ServiceError, TooManyRequests, Unauthorised
 from app.pages.access import (
@@ -115,7 +116,7 @@ def create_token(
 
 
 @router.post("/you/tokens/{token}/revoke")
-def revoke_token(service: WithAccounts, token: int) -> Response:
+def revoke_token(service: WithAccounts, token: Number) -> Response:
     """End a token."""
     tokens.revoke_token(service.store, service.caller, token)
     return RedirectResponse("/you#tokens", 303)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.accounts import administration
-from app.accounts.schemas import AccountChange, InviteRequest
+from app.accounts.schemas import AccountChange, InviteRequest, Number
 from app.errors import Conflict, Invalid, ServiceError
 from app.pages.access import with_accounts
 from app.pages.rendering import render
@@ -50,7 +50,7 @@ def create_invite(
 
 
 @router.post("/invites/{invite}/revoke")
-def revoke_invite(service: AdminService, invite: int) -> Response:
+def revoke_invite(service: AdminService, invite: Number) -> Response:
     """Let an invitation make no more accounts."""
     administration.revoke_invite(service.store, service.caller, invite)
     return RedirectResponse("/admin#invites", 303)
