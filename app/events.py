@@ -180,7 +180,8 @@ class EventConsumer:
         report, attempt = event.report, Attempt(event.submission, event.attempt)
         self._check(report, attempt)
         if report.verdict is Verdict.JUDGE_ERROR:
-            self._attempts.give_up(attempt, report.reason)
+            end = self._attempts.fail if event.lasting else self._attempts.give_up
+            end(attempt, report.reason)
             return
         with self._store.write() as session:
             progress.finish(session, report)

@@ -3,9 +3,27 @@
 import signal
 
 from kernels.contract.wire import AnswerRefused, Failure
-from workers.jail import Limits, Outcome, Status
+from workers.jail import JailClient, Limits, Outcome, Status
 
 GIB = 1 << 30
+_QUICK_SHARE = 0.25
+"""Of its time limit; a run that fails sooner is repeated without asking who is to blame."""
+
+
+def run_submitted(
+    jail: JailClient, request: bytes, limits: Limits, doing: str
+) -> tuple[Outcome, Failure | None]:
+    """Run submitted code, and say why there is no answer, if there is none.
+
+    An error of the judge that comes from a process with submitted code may be forged. It is tried
+    once more at once, unless that was slow; then it counts as lasting. JudgeFault, JailUnavailable.
+    """
+    outcome = jail.run(request, limits)
+    if outcome.status is Status.ERROR and outcome.wall_s < _QUICK_SHARE * limits.wall_s:
+        outcome = jail.run(request, limits)
+    if outcome.status is Status.ERROR:
+        raise JudgeFault(f"{doing} failed inside the judge", outcome.error, lasting=True)
+    return outcome, failure_of(outcome, limits, doing)
 
 
 def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
@@ -38,10 +56,12 @@ class JudgeFault(Exception):
     """The judge could not do its work; the attempt is repeated, the submission is not blamed.
 
     Its text is for the participant; `detail`, with our traces and paths, is for the operator.
+    A `lasting` one would come again: the attempt is not repeated.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", *, lasting: bool = False) -> None:
         super().__init__(reason)
+        self.lasting = lasting
         self.detail = _printable(detail.strip()[-4000:])
 
 

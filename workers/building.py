@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kernels.contract import Bundle, PlanRefused, Submission, Task, TensorSpec, cubin, limits
 from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
-from workers.answers import failure_of, garbled
+from workers.answers import garbled, run_submitted
 from workers.jail import JailClient, Limits
 from workers.reports import version
 
@@ -61,8 +61,7 @@ def build(
         device=submission.device,
         seconds=seconds,
     )
-    outcome = jail.run(request.pack(tuple(values)), bounds)
-    failure = failure_of(outcome, bounds, _DOING)
+    outcome, failure = run_submitted(jail, request.pack(tuple(values)), bounds, _DOING)
     bundle = None
     if failure is None:
         try:

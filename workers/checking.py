@@ -36,7 +36,7 @@ from kernels.contract.wire import (
     KernelFacts,
     Run,
 )
-from workers.answers import failure_of, garbled, signal_name
+from workers.answers import garbled, run_submitted, signal_name
 from workers.jail import JailClient, Limits, Status
 from workers.ours import ask
 
@@ -74,15 +74,14 @@ def check(
         kernels=_facts(plan),
         configs=_configs(plan),
     )
-    outcome = interpreter.run(request.pack(tuple(inputs)), bounds)
+    packed = request.pack(tuple(inputs))
+    outcome, failure = run_submitted(interpreter, packed, bounds, _DOING)
     if outcome.status is Status.SIGNAL and outcome.signal in _MEMORY_SIGNALS:
-        failure: Failure | None = Failure(
+        failure = Failure(
             verdict="memory_violation",
             reason="a kernel read or wrote outside its tensors: the interpreter ended with "
             f"signal {signal_name(outcome)}",
         )
-    else:
-        failure = failure_of(outcome, bounds, _DOING)
     answer, results = InterpretAnswer(completed=0, failure=failure), list[bytes]()
     if failure is None:
         answer, results = _read(outcome.result, task, runs)

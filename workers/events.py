@@ -87,9 +87,9 @@ class Publisher:
         self._redis.set(key, bundle, ex=_BUNDLE_SECONDS)
         self._add(BuiltEvent(plan=digest, **self._common()))
 
-    def report(self, report: Report) -> None:
-        """Say how the attempt ended."""
-        self._add(ReportEvent(report=report, **self._common()))
+    def report(self, report: Report, *, lasting: bool = False) -> None:
+        """Say how the attempt ended; a `lasting` judge error is not tried again."""
+        self._add(ReportEvent(report=report, lasting=lasting, **self._common()))
 
     def _common(self) -> dict[str, Any]:
         return {

@@ -94,12 +94,13 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
         if not held:
             return "another worker holds this attempt"
         publisher = Publisher(connection, submission, settings.host)
+        lasting = False
         try:
             attempt = _attempt(submission, settings, publisher)
             report = stage(attempt)
         except JudgeFault as fault:
             _log.error("attempt %s: %s\n%s", publisher.attempt, fault, fault.detail)
-            report = reports.judge_error(submission, str(fault))
+            report, lasting = reports.judge_error(submission, str(fault)), fault.lasting
         except JailUnavailable as fault:
             _log.error("attempt %s: %s", publisher.attempt, fault)
             report = reports.judge_error(submission, "the jail of this worker does not answer")
@@ -107,7 +108,7 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
             _log.exception("attempt %s", publisher.attempt)
             report = reports.judge_error(submission, "a worker failed; its log says why")
         if report is not None:
-            publisher.report(report)
+            publisher.report(report, lasting=lasting)
             return report.verdict.value
     # Only when the lease is free: an idle measurer would find the attempt still held.
     _queue_measuring(attempt)

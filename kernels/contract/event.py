@@ -54,6 +54,8 @@ class ReportEvent(Model):
     submission: SubmissionId
     attempt: int = Field(ge=1)
     report: Report
+    lasting: bool = False
+    """Of a judge error: whether another attempt would end alike."""
     worker: ShortText
     at: datetime
 

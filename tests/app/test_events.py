@@ -98,6 +98,16 @@ def test_an_attempt_that_was_given_up_is_not_heard(parts: Parts) -> None:
     assert stage_of(parts, name) == (Stage.FINISHED, 2)
 
 
+def test_a_lasting_judge_error_is_not_tried_again(parts: Parts) -> None:
+    name = submit(parts).id
+    given = report(payload(parts, name), Verdict.JUDGE_ERROR)
+    publisher(parts, name).report(given, lasting=True)
+    consume(parts)
+    detail = parts.service.submission_detail(name)
+    assert (detail.verdict, detail.attempt) == (Verdict.JUDGE_ERROR, 1)
+    assert detail.reason == given.reason
+
+
 def test_a_judge_error_is_tried_three_times(parts: Parts) -> None:
     name = submit(parts).id
     for _ in range(3):

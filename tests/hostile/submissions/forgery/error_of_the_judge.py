@@ -1,0 +1,17 @@
+"""Z103: writes the error that only a fault of the judge makes, and leaves. Must be: judge_error."""
+
+import os
+
+
+def result_pipe():
+    for descriptor in range(3, 256):
+        try:
+            os.write(descriptor, b"")
+            return descriptor
+        except OSError:
+            continue
+    raise RuntimeError("no pipe to forge on")
+
+
+os.write(result_pipe(), bytes([2]) + (8).to_bytes(8) + b"a fault!")
+os._exit(0)

@@ -1,0 +1,20 @@
+"""Z103: the same where it is interpreted. Must be: judge_error."""
+
+import os
+
+# + honest softmax
+
+
+def result_pipe():
+    for descriptor in range(3, 256):
+        try:
+            os.write(descriptor, b"")
+            return descriptor
+        except OSError:
+            continue
+    raise RuntimeError("no pipe to forge on")
+
+
+if os.environ.get("TRITON_INTERPRET") == "1":
+    os.write(result_pipe(), bytes([2]) + (8).to_bytes(8) + b"a fault!")
+    os._exit(0)
