@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import threading
-from typing import Any
+from typing import Any, Protocol
 
 import redis
 from pydantic import TypeAdapter, ValidationError
@@ -29,6 +29,7 @@ from kernels.contract import (
     limits,
 )
 from kernels.contract.bundle import first_problem
+from kernels.contract.event import RerunEndEvent, RerunEvent, SittingEvent
 
 GROUP = "app"
 DEAD_LETTERS = "events:dead"
@@ -48,13 +49,23 @@ class EventRefused(ValueError):
     """A stream entry that can never be applied; the message says why."""
 
 
+class RerunResults(Protocol):
+    """Takes in what is said of reruns."""
+
+    def apply(self, event: RerunEvent | SittingEvent | RerunEndEvent) -> None:
+        """Take in one event; EventRefused."""
+
+
 class EventConsumer:
     """One reader of the group; several processes may each have one."""
 
-    def __init__(self, store: Store, connection: redis.Redis, attempts: Attempts) -> None:
+    def __init__(
+        self, store: Store, connection: redis.Redis, attempts: Attempts, reruns: RerunResults
+    ) -> None:
         self._store = store
         self._redis = connection
         self._attempts = attempts
+        self._reruns = reruns
         self._name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
     def run(self, stop: threading.Event) -> None:
@@ -145,13 +156,14 @@ class EventConsumer:
         except (DBAPIError, PoolExhausted) as error:
             _log.warning("an event waits for the database: %s", error)
             return False
-        else:
-            self._attempts.announce(event.submission)
         self._acknowledge(entry[0])
         return True
 
     def _apply(self, event: Event, stream_id: str) -> None:
         match event:
+            case RerunEvent() | SittingEvent() | RerunEndEvent():
+                self._reruns.apply(event)
+                return
             case StageEvent():
                 with self._store.write() as session:
                     progress.advance(session, event, stream_id)
@@ -159,6 +171,7 @@ class EventConsumer:
                 self._keep_plan(event)
             case ReportEvent():
                 self._finish(event)
+        self._attempts.announce(event.submission)
 
     def _keep_plan(self, event: BuiltEvent) -> None:
         bundle = self._bundle(event)

@@ -23,6 +23,7 @@ from app.queue import JobQueue
 from app.reaper import Patience, Reaper
 from app.redis_server import EmbeddedRedis, check_policy, connect
 from app.requests import RequestLog
+from app.reruns import Dispatcher, Results
 from app.service import Service
 from app.settings import Settings
 from app.store import Store
@@ -98,16 +99,23 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     store, queue = Store(settings.database_address), JobQueue(connection)
     presence = Presence(store, connection)
     attempts = Attempts(store, queue, connection, catalog)
-    events = EventConsumer(store, connection, attempts)
     patience = Patience(for_worker=settings.wait_limit_seconds)
+    dispatcher = Dispatcher(store, connection, queue, catalog, presence, patience)
+    events = EventConsumer(store, connection, attempts, Results(store, dispatcher))
     reaper = Reaper(store, connection, queue, attempts, events, presence, patience)
     checkup = HealthCheck(
         store, connection, queue, presence, redis_embedded=settings.embedded_redis
     )
     updates = Updates(settings.redis_address)
     accounts = Accounts(settings, store, Throttle(store))
-    service = Service(settings, catalog, store, attempts, presence, checkup, updates, accounts)
-    loops = {"event consumer": events.run, "reaper": reaper.run}
+    service = Service(
+        settings, catalog, store, attempts, presence, checkup, updates, accounts, dispatcher
+    )
+    loops = {
+        "event consumer": events.run,
+        "reaper": reaper.run,
+        "dispatcher": lambda stop: dispatcher.run(stop, events.backlog),
+    }
     background = Background(loops, embedded.ensure if embedded else _nothing)
     return Parts(
         settings=settings,

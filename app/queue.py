@@ -12,8 +12,10 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from kernels.contract import DeviceName, Submission, TimeLimits, job_id
+from kernels.contract.rerun import Rerun
 
 BUILD_JOB = "workers.jobs.build"
+RERUN_JOB = "workers.reruns.rerun"
 _SLACK_SECONDS = 120
 """RQ's own timeout is an outer net; a worker keeps the limits itself."""
 
@@ -61,6 +63,23 @@ class JobQueue:
         except DuplicateJobError:
             return
 
+    def enqueue_rerun(self, rerun: Rerun, seconds: float) -> None:
+        """Queue an attempt at a rerun; harmless if it is queued already. redis.RedisError."""
+        try:
+            self._queue(f"measure:{rerun.device}").enqueue(
+                RERUN_JOB,
+                rerun.model_dump(mode="json"),
+                job_id=job_id("rerun", rerun.id, rerun.attempt),
+                unique=True,
+                retry=Retry(max=2),
+                job_timeout=int(seconds) + _SLACK_SECONDS,
+                result_ttl=3600,
+                failure_ttl=86_400,
+                description=f"{rerun.kind} {rerun.task} on {rerun.device}",
+            )
+        except DuplicateJobError:
+            return
+
     def snapshot(self) -> QueueSnapshot:
         """What waits now; jobs that a worker is about to take count as waiting."""
         waiting: set[str] = set()
@@ -70,7 +89,7 @@ class JobQueue:
         return QueueSnapshot(frozenset(waiting))
 
     def state(self, snapshot: QueueSnapshot, submission: str, attempt: int) -> JobState:
-        """Where an attempt is, over both of its jobs."""
+        """Where an attempt at a submission or a rerun is, over all of its jobs."""
         ids = _job_ids(submission, attempt)
         if snapshot.waiting.intersection(ids):
             return JobState.WAITING
@@ -102,5 +121,5 @@ def queue_names() -> list[str]:
 
 
 def _job_ids(submission: str, attempt: int) -> list[str]:
-    queues: tuple[Literal["build", "measure"], ...] = ("build", "measure")
+    queues: tuple[Literal["build", "measure", "rerun"], ...] = ("build", "measure", "rerun")
     return [job_id(queue, submission, attempt) for queue in queues]

@@ -21,7 +21,7 @@ from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
 from app.store import Store, submissions
 from app.store.progress import Attempt
-from app.store.tables import SubmissionRow
+from app.store.tables import RerunRow, SubmissionRow
 from kernels.contract import Stage, lease_key
 from kernels.contract.event import LEASE_SECONDS
 
@@ -91,13 +91,16 @@ def _longest_wait(situation: Situation, patience: Patience) -> float:
     return patience.for_turn if situation.served else patience.for_worker
 
 
+Unfinished = SubmissionRow | RerunRow
+
+
 class Watch:
     """Since when each attempt has looked abandoned, as far as this process has seen."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[int, float, float]] = {}
 
-    def seconds(self, row: SubmissionRow, abandoned: bool, now: float) -> float:
+    def seconds(self, row: Unfinished, abandoned: bool, now: float) -> float:
         """For how long; it starts anew whenever the attempt gets on."""
         if not abandoned:
             self._since.pop(row.id, None)
@@ -108,7 +111,7 @@ class Watch:
         self._since[row.id] = (row.attempt, row.moved_at, since)
         return now - since
 
-    def keep(self, rows: Sequence[SubmissionRow]) -> None:
+    def keep(self, rows: Sequence[Unfinished]) -> None:
         """Forget what is not among the unfinished any more."""
         known = {row.id for row in rows}
         self._since = {name: seen for name, seen in self._since.items() if name in known}

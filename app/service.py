@@ -7,9 +7,9 @@ Errors are those of `app.errors`; each knows its HTTP status and what to do next
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeVar
 
 from anyio.to_thread import run_sync
 from sqlalchemy.exc import IntegrityError
@@ -22,6 +22,7 @@ from app.attempts import Attempts
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
 from app.presence import Presence
+from app.reruns import Dispatcher
 from app.roles import Role, Scope
 from app.schemas import (
     Board,
@@ -41,6 +42,8 @@ from app.store.tables import SubmissionRow
 from app.updates import Updates
 from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import DeviceName, Stage, Submission
+
+Found = TypeVar("Found")
 
 _LOOK_AGAIN_SECONDS = 3.0
 """How often a watcher looks although nobody woke it."""
@@ -69,6 +72,7 @@ class Service:
     checkup: HealthCheck
     updates: Updates
     accounts: Accounts
+    reruns: Dispatcher
     caller: Caller = LOCAL
     """For whom it reads and writes."""
 
@@ -114,7 +118,7 @@ class Service:
     def submission_detail(self, submission: str) -> SubmissionDetail:
         """One submission; NotFound."""
         with self.store.read() as session:
-            row = _row(session, submission)
+            row = row_of(session, submission)
             detail = presenting.detail(session, row)
             if visibility.sees_source(session, self.settings.sources, self.caller, row):
                 return detail
@@ -124,7 +128,7 @@ class Service:
         """End a submission unless it is finished; harmless if repeated. NotFound, Forbidden."""
         self.caller.require(Scope.SUBMIT)
         with self.store.read() as session:
-            visibility.check_own(self.caller, _row(session, submission))
+            visibility.check_own(self.caller, row_of(session, submission))
         self.attempts.cancel(submission)
         return self.submission_detail(submission)
 
@@ -147,7 +151,7 @@ class Service:
     def stages(self, submission: str, after: int = 0) -> tuple[StageEntry, ...]:
         """Log entries with an id greater than `after`, oldest first; NotFound."""
         with self.store.read() as session:
-            rows = submissions.stages(session, _row(session, submission), after)
+            rows = submissions.stages(session, row_of(session, submission), after)
             return tuple(map(presenting.stage, rows))
 
     def list_submissions(
@@ -198,14 +202,30 @@ class Service:
 
     async def wait(self, submission: str, seconds: float) -> SubmissionDetail:
         """The submission when it is finished or `seconds` have passed; NotFound."""
+        return await self.wait_until(
+            submission,
+            seconds,
+            lambda: run_sync(self.submission_detail, submission),
+            lambda detail: detail.stage is Stage.FINISHED,
+        )
+
+    async def wait_until(
+        self,
+        name: str,
+        seconds: float,
+        look: Callable[[], Awaitable[Found]],
+        done: Callable[[Found], bool],
+    ) -> Found:
+        """What `look` finds when it is done, or `seconds` have passed; it looks when `name`, a
+        submission or a rerun, changes."""
         deadline = time.monotonic() + seconds
-        with self.updates.watch(submission) as changed:
+        with self.updates.watch(name) as changed:
             while True:
                 changed.clear()
-                detail = await run_sync(self.submission_detail, submission)
+                found = await look()
                 left = deadline - time.monotonic()
-                if detail.stage is Stage.FINISHED or left <= 0 or self.updates.closed:
-                    return detail
+                if done(found) or left <= 0 or self.updates.closed:
+                    return found
                 await _set_within(changed, min(left, _LOOK_AGAIN_SECONDS))
 
     async def changes(self, submission: str) -> AsyncIterator[SubmissionDetail]:
@@ -224,7 +244,7 @@ class Service:
 
     def _open(self, session: Session, submission: str) -> SubmissionRow:
         """A submission whose source the caller may see; NotFound, Forbidden."""
-        row = _row(session, submission)
+        row = row_of(session, submission)
         visibility.check_source(session, self.settings.sources, self.caller, row)
         return row
 
@@ -263,7 +283,8 @@ def _same(earlier: SubmissionRow, origin: Origin) -> str:
     return earlier.id
 
 
-def _row(session: Session, submission: str) -> SubmissionRow:
+def row_of(session: Session, submission: str) -> SubmissionRow:
+    """A submission by its public name; NotFound."""
     known = _SUBMISSION_ID.fullmatch(submission)
     row = submissions.by_id(session, submission) if known else None
     if row is None:

@@ -58,6 +58,8 @@ class Settings:
     """KERNELJUDGE_USER_HOURLY_LIMIT: submissions that one account may make within an hour."""
     user_gpu_seconds_limit: int = 3600
     """KERNELJUDGE_USER_GPU_SECONDS_LIMIT: GPU seconds that one account may use within a day."""
+    rerun_limit: int = 50
+    """KERNELJUDGE_RERUN_LIMIT: plans that wait to be measured or looked at once more."""
     waiting_limit: int = 2000
     """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
     wait_limit_seconds: int = 3600
@@ -98,6 +100,7 @@ class Settings:
             user_gpu_seconds_limit=_number(
                 text, "USER_GPU_SECONDS_LIMIT", cls.user_gpu_seconds_limit
             ),
+            rerun_limit=_number(text, "RERUN_LIMIT", cls.rerun_limit),
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
             log=_word(text, "LOG", cls.log, get_args(LogFormat)),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),

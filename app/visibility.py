@@ -40,11 +40,12 @@ def check_own(caller: Caller, row: SubmissionRow) -> None:
 
 def without_source(detail: SubmissionDetail) -> SubmissionDetail:
     """A submission as those see it who may not see its source."""
-    report = None if detail.report is None else _outcome(detail.report)
+    report = None if detail.report is None else outcome(detail.report)
     return detail.model_copy(update={"source_visible": False, "plan_bytes": None, "report": report})
 
 
-def _outcome(report: Report) -> Report:
+def outcome(report: Report) -> Report:
+    """A report without what quotes the source."""
     hidden = {"diagnostics": (), "kernels": (), "log": ""}
     return report.model_copy(update={**hidden, "cases": tuple(map(_result, report.cases))})
 

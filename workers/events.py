@@ -26,6 +26,7 @@ from kernels.contract import (
 )
 from kernels.contract._model import Model
 from kernels.contract.event import LEASE_REFRESH_SECONDS, LEASE_SECONDS
+from kernels.contract.rerun import Rerun
 
 _log = logging.getLogger(__name__)
 _BUNDLE_SECONDS = 24 * 3600
@@ -110,7 +111,7 @@ def end_process() -> None:
 
 @contextmanager
 def lease(
-    connection: redis.Redis, submission: Submission, lost: Callable[[], None] = end_process
+    connection: redis.Redis, work: Submission | Rerun, lost: Callable[[], None] = end_process
 ) -> Iterator[bool]:
     """Hold an attempt while working on it; yields False if another worker holds it.
 
@@ -118,7 +119,7 @@ def lease(
     that expired too early, or was lost with all that Redis knew, is taken again; `lost` is called
     when another holds the attempt, or it was cancelled.
     """
-    key, token = lease_key(submission.id, submission.attempt), secrets.token_hex(8)
+    key, token = lease_key(work.id, work.attempt), secrets.token_hex(8)
     if not connection.set(key, token, nx=True, ex=LEASE_SECONDS):
         yield False
         return

@@ -65,6 +65,7 @@ class Heartbeat(threading.Thread):
             jail=worker.jail_level,
             jail_complete=self._jail_complete,
             ceilings=worker.ceilings,
+            inspections=worker.inspections,
             state=_state(self._redis.hget(f"rq:worker:{worker.name}", "state")),
             started_at=self._started_at,
             seen_at=datetime.now(UTC),

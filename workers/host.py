@@ -1,6 +1,7 @@
 """The processes of one worker host, and how each is started."""
 
 import ctypes
+import functools
 import os
 import secrets
 import signal
@@ -10,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kernels.contract import Ceilings
+from kernels.contract.rerun import RerunKind
 from workers import ceilings
 from workers.gpus import Gpu
+from workers.inspection.availability import unavailable
 from workers.servers import measure_server
 from workers.settings import ROOT, Settings
 
@@ -31,6 +34,13 @@ class QueueWorker:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     ceilings: Ceilings | None = None
     """What its GPU reached when the workers of this host started."""
+
+    @functools.cached_property
+    def inspections(self) -> dict[RerunKind, str]:
+        """Of a measurer: why it does not look at plans in each way, empty where it does."""
+        if self.gpu is None:
+            return {}
+        return {kind: unavailable(self.settings, kind) for kind in RerunKind if kind.inspects}
 
     @property
     def queue(self) -> str:

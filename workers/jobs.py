@@ -15,7 +15,7 @@ from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 from rq.serializers import JSONSerializer
 
-from kernels.catalog import Catalog, TaskFolder
+from kernels.catalog import TaskFolder
 from kernels.contract import (
     Bundle,
     Durations,
@@ -39,6 +39,7 @@ from workers.measuring import measure as run_measure
 from workers.ours import host_values
 from workers.plan_cache import CachedPlan, PlanCache, ReviewCache
 from workers.rebuilding import Provenance, rebuild
+from workers.release import folder_of
 from workers.servers import socket_of
 from workers.settings import Settings
 
@@ -116,13 +117,7 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
 
 
 def _attempt(submission: Submission, settings: Settings, publisher: Publisher) -> Attempt:
-    folder = Catalog(settings.tasks_dir)[submission.task]
-    task = folder.task
-    if task.version != submission.task_version:
-        raise JudgeFault(
-            f"this worker has version {task.version} of task {task.name}, the service has "
-            f"{submission.task_version}: update both to one release"
-        )
+    folder = folder_of(settings, submission.task, submission.task_version)
     return Attempt(submission, folder, settings, publisher)
 
 

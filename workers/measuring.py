@@ -10,7 +10,6 @@ from kernels.contract import (
     Ceilings,
     Environment,
     GpuSeconds,
-    Submission,
     Task,
     limits,
 )
@@ -18,6 +17,7 @@ from kernels.contract.wire import AnswerRefused, Failure, MeasureAnswer, Measure
 from workers.answers import JudgeFault, failure_of
 from workers.ceilings import told
 from workers.jail import JailClient, Limits
+from workers.reports import Judged
 
 _DOING = "measuring"
 
@@ -41,7 +41,7 @@ class Measured:
 
 
 def measure(
-    submission: Submission, task: Task, reference: Path, bundle: bytes, measurer: JailClient
+    submission: Judged, task: Task, reference: Path, bundle: bytes, measurer: JailClient
 ) -> Measured:
     """Replay and time a plan on the GPU; JudgeFault or JailUnavailable if we fail."""
     seconds = math.ceil(task.limits.measure)

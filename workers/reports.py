@@ -4,15 +4,15 @@ import importlib.metadata
 import math
 import platform
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from kernels.contract import (
     HARNESS_VERSION,
     CaseResult,
+    DeviceName,
     Durations,
     Environment,
     Report,
-    Submission,
     Verdict,
     limits,
     strongest,
@@ -20,7 +20,31 @@ from kernels.contract import (
 from kernels.contract.wire import Failure
 
 
-def failed(submission: Submission, failure: Failure, **facts: Any) -> Report:
+class Judged(Protocol):
+    """What a report is about."""
+
+    @property
+    def id(self) -> str:
+        """The submission."""
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt at judging or measuring it."""
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+
+    @property
+    def task_version(self) -> int:
+        """Version of the task."""
+
+    @property
+    def device(self) -> DeviceName:
+        """GPU model it was built for."""
+
+
+def failed(submission: Judged, failure: Failure, **facts: Any) -> Report:
     """The report of a submission that could not be built or run."""
     return _report(
         submission,
@@ -30,13 +54,13 @@ def failed(submission: Submission, failure: Failure, **facts: Any) -> Report:
     )
 
 
-def judge_error(submission: Submission, reason: str, **facts: Any) -> Report:
+def judge_error(submission: Judged, reason: str, **facts: Any) -> Report:
     """The report of an attempt that the judge itself could not finish."""
     return _report(submission, verdict=Verdict.JUDGE_ERROR, reason=reason[:500], **facts)
 
 
 def judged(
-    submission: Submission,
+    submission: Judged,
     cases: tuple[CaseResult, ...],
     failure: Failure | None = None,
     **facts: Any,
@@ -83,7 +107,7 @@ def version(package: str) -> str:
         return "not installed"
 
 
-def _report(submission: Submission, *, verdict: Verdict, **facts: Any) -> Report:
+def _report(submission: Judged, *, verdict: Verdict, **facts: Any) -> Report:
     facts.setdefault("durations", Durations())
     if "log" in facts:
         facts["log"] = shorten(facts["log"])

@@ -13,12 +13,13 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from kernels import logs
-from workers import jobs
+from workers import jobs, reruns
 from workers.settings import Settings
 
 _FUNCTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
     "workers.jobs.build": jobs.build,
     "workers.jobs.measure": jobs.measure,
+    "workers.reruns.rerun": reruns.rerun,
 }
 
 

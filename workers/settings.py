@@ -33,6 +33,8 @@ class Settings:
     """KERNELJUDGE_GPU=off keeps the workers away from a GPU that is there."""
     host: str
     """KERNELJUDGE_HOST_NAME: how this host is shown."""
+    inspect: bool = False
+    """KERNELJUDGE_INSPECT=on: look at plans with compute-sanitizer and ncu, which no jail holds."""
     log: LogFormat = "text"
     """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     tasks_dir: Path = _TASKS
@@ -48,6 +50,9 @@ class Settings:
         gpu = os.environ.get("KERNELJUDGE_GPU", "auto")
         if gpu not in ("auto", "off"):
             raise ValueError(f"KERNELJUDGE_GPU={gpu}: it must be 'auto' or 'off'")
+        inspect = os.environ.get("KERNELJUDGE_INSPECT", "off")
+        if inspect not in ("on", "off"):
+            raise ValueError(f"KERNELJUDGE_INSPECT={inspect}: it must be 'on' or 'off'")
         default_builders = max(1, (os.cpu_count() or 1) // 2)
         return cls(
             data_dir=data_dir,
@@ -56,6 +61,7 @@ class Settings:
             unsafe=jail == "unsafe",
             gpu=gpu == "auto",
             host=os.environ.get("KERNELJUDGE_HOST_NAME") or socket.gethostname(),
+            inspect=inspect == "on",
             log=_log_format(),
             tasks_dir=Path(os.environ.get("KERNELJUDGE_TASKS_DIR") or _TASKS).resolve(),
         )

@@ -15,7 +15,15 @@ from app.pages.rendering import render
 router = APIRouter()
 _FOLDER = Path(__file__).parents[2] / "docs"
 _SHELVES = {
-    "Taking part": ("host-code", "verdicts", "correctness", "timing", "ranking", "api"),
+    "Taking part": (
+        "host-code",
+        "verdicts",
+        "correctness",
+        "timing",
+        "ranking",
+        "inspecting",
+        "api",
+    ),
     "Running it": ("operating", "jail", "security", "tasks", "measured"),
 }
 _LAST_SHELF = "How it is built"

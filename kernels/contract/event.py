@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kernels.contract._model import Model, Name, Sha256, ShortText
+from kernels.contract.inspection import Inspection
 from kernels.contract.report import Report
+from kernels.contract.rerun import Turn
 from kernels.contract.submission import SubmissionId
 
 STREAM = "events"
@@ -60,7 +62,51 @@ class ReportEvent(Model):
     at: datetime
 
 
-Event = Annotated[StageEvent | BuiltEvent | ReportEvent, Field(discriminator="kind")]
+class RerunEvent(Model):
+    """A rerun got on."""
+
+    kind: Literal["rerun"] = "rerun"
+    rerun: SubmissionId
+    attempt: int = Field(ge=1)
+    detail: ShortText
+    """What is being done, for a person."""
+    worker: ShortText
+    at: datetime
+
+
+class SittingEvent(Model):
+    """A rerun has measured one plan once."""
+
+    kind: Literal["sitting"] = "sitting"
+    rerun: SubmissionId
+    attempt: int = Field(ge=1)
+    turn: Turn
+    report: Report
+    """Its `submission` is the turn's, its `attempt` the rerun's."""
+    worker: ShortText
+    at: datetime
+
+
+class RerunEndEvent(Model):
+    """An attempt at a rerun ended."""
+
+    kind: Literal["rerun_end"] = "rerun_end"
+    rerun: SubmissionId
+    attempt: int = Field(ge=1)
+    fault: ShortText = ""
+    """Why it did not do what it should; empty if it did."""
+    final: bool = False
+    """Whether trying again would not help."""
+    inspection: Inspection | None = None
+    gpu_seconds: float = Field(0.0, ge=0, le=86_400)
+    worker: ShortText
+    at: datetime
+
+
+Event = Annotated[
+    StageEvent | BuiltEvent | ReportEvent | RerunEvent | SittingEvent | RerunEndEvent,
+    Field(discriminator="kind"),
+]
 
 
 def lease_key(submission: str, attempt: int) -> str:
@@ -73,6 +119,6 @@ def bundle_key(submission: str, attempt: int) -> str:
     return f"bundle:{submission}-{attempt}"
 
 
-def job_id(queue: Literal["build", "measure"], submission: str, attempt: int) -> str:
-    """RQ job id of one stage of an attempt; unique, so no attempt is queued twice."""
+def job_id(queue: Literal["build", "measure", "rerun"], submission: str, attempt: int) -> str:
+    """RQ job id of one stage of an attempt, or of a rerun's; unique, so none is queued twice."""
     return f"{queue}-{submission}-{attempt}"

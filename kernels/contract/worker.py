@@ -6,6 +6,7 @@ from typing import Literal
 from kernels.contract._model import Model, ShortText
 from kernels.contract.ceilings import Ceilings
 from kernels.contract.device import DeviceName
+from kernels.contract.rerun import RerunKind
 
 HEARTBEAT_SECONDS = 5
 EXPIRY_SECONDS = 20
@@ -29,6 +30,8 @@ class WorkerInfo(Model):
     """Isolation level; names every missing layer."""
     jail_complete: bool
     """False where the operator allowed an unsafe jail."""
+    inspections: dict[RerunKind, ShortText] = {}
+    """Of a measurer: why it does not look at plans in each way, empty where it does."""
     state: Literal["starting", "idle", "busy", "quarantined"]
     detail: ShortText = ""
     started_at: datetime

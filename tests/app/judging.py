@@ -22,6 +22,7 @@ from kernels.contract import (
 )
 from kernels.contract.worker import EXPIRY_SECONDS
 from workers.events import Publisher
+from workers.reports import Judged
 
 SOURCE = "import triton\n\ndef solve(x):\n    return x\n"
 WORKER = "build-1@test"
@@ -69,7 +70,7 @@ def say_built(parts: Parts, submission: str, bundle: bytes) -> None:
 
 
 def report(
-    given: Submission,
+    given: Judged,
     verdict: Verdict = Verdict.CHECKED,
     *,
     microseconds: float = 10.0,

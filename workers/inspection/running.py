@@ -35,11 +35,16 @@ class Seen:
     """None if it was ended at its deadline."""
 
 
-def run_tool(kind: RerunKind, request: bytes, seconds: float, gpu: int = 0) -> Seen:
-    """Replay a packed ReplayRequest under a tool, confined; ToolMissing, OSError."""
+def run_tool(
+    kind: RerunKind, request: bytes, seconds: float, *, gpu: int = 0, lock: int | None = None
+) -> Seen:
+    """Replay a packed ReplayRequest under a tool, confined; ToolMissing, OSError.
+
+    `gpu` is its index in PCI order; the tool keeps the descriptor `lock` open until it has ended.
+    """
     program = tools.find(tools.PROGRAMS[kind])
     if program is None:
-        raise ToolMissing(tools.remedy(kind))
+        raise ToolMissing(tools.missing(kind))
     with tempfile.TemporaryDirectory(prefix="kj-inspect-") as name:
         folder = Path(name)
         (folder / "request").write_bytes(request)
@@ -48,20 +53,23 @@ def run_tool(kind: RerunKind, request: bytes, seconds: float, gpu: int = 0) -> S
                 os.chown(path, TOOL_UID, TOOL_UID)
         target = [sys.executable, "-m", "workers.measure.replay_once", str(folder / "request")]
         command = tools.command(kind, program, folder / "log", target)
-        output, code = _run(command, folder, seconds, gpu)
+        output, code = _run(command, folder, seconds, _environment(folder, gpu), lock)
         log = folder / "log"
         return Seen(output, _read(log) if log.is_file() else "", code)
 
 
-def _run(command: list[str], folder: Path, seconds: float, gpu: int) -> tuple[str, int | None]:
+def _run(
+    command: list[str], folder: Path, seconds: float, env: dict[str, str], lock: int | None
+) -> tuple[str, int | None]:
     process = subprocess.Popen(
         [sys.executable, "-m", "workers.inspection.confine", str(TOOL_UID), *command],
         cwd=folder,
-        env=_environment(folder, gpu),
+        env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        pass_fds=() if lock is None else (lock,),
     )
     late = threading.Event()
 

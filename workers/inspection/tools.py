@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,8 +15,7 @@ _PLACES = (
     "/usr/local/cuda/compute-sanitizer",
     "/opt/nvidia/nsight-compute/*",
 )
-_PROFILING_PARAMETERS = Path("/proc/driver/nvidia/params")
-_CAP_SYS_ADMIN = 21
+_DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
 _MOST_REPORTS = 1000
 PROGRAMS: Mapping[RerunKind, str] = {
     RerunKind.MEMCHECK: "compute-sanitizer",
@@ -52,10 +53,32 @@ def command(kind: RerunKind, program: str, log: Path, target: list[str]) -> list
     ]  # fmt: skip
 
 
-def remedy(kind: RerunKind) -> str:
-    """What to do where the tool is missing."""
-    if kind is RerunKind.PROFILE:
-        return "ncu is not installed on the measuring host: install NVIDIA Nsight Compute"
-    return (
-        "compute-sanitizer is not installed on the measuring host: install it with the CUDA toolkit"
-    )
+def missing(kind: RerunKind) -> str:
+    """What keeps the tool from looking at plans on this host, and what to do; empty if nothing."""
+    program = PROGRAMS[kind]
+    if find(program) is None:
+        package = "NVIDIA Nsight Compute" if program == "ncu" else "the CUDA toolkit"
+        return f"{program} is not installed on the measuring host: install it with {package}"
+    if os.geteuid() == 0 and not _open_to_all(Path(sys.executable).resolve()):
+        return (
+            "the tools run as a user of their own, who may not run the workers' Python: install "
+            "it in a folder that every user may enter"
+        )
+    if kind is RerunKind.PROFILE and _counters_are_for_admins():
+        return (
+            "the driver keeps the GPU's counters for administrators: load it with "
+            "NVreg_RestrictProfilingToAdminUsers=0 on the measuring host"
+        )
+    return ""
+
+
+def _open_to_all(path: Path) -> bool:
+    return all(part.stat().st_mode & stat.S_IXOTH for part in (path, *path.parents))
+
+
+def _counters_are_for_admins() -> bool:
+    try:
+        text = _DRIVER_PARAMETERS.read_text()
+    except OSError:
+        return False
+    return "RmProfilingAdminOnly: 1" in text
