@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint hostile fuzz bench clean
+.PHONY: demo test lint hostile chaos fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml scripts/setup.sh
@@ -26,6 +26,10 @@ lint: $(VENV)/.ready
 
 hostile: $(VENV)/.ready ## the hostile submissions with those that take long
 	KERNELJUDGE_HOSTILE=all $(BIN)/python -m pytest tests/hostile
+
+SUBMISSIONS ?= 300
+chaos: $(VENV)/.ready ## judge submissions while everything that can fail does: make chaos SEED=7
+	$(BIN)/python -m tests.chaos --submissions $(SUBMISSIONS) $(if $(SEED),--seed $(SEED))
 
 SECONDS ?= 60
 fuzz: $(VENV)/.ready ## what reads hostile bytes, guided by coverage: make fuzz SECONDS=3600
