@@ -65,7 +65,7 @@ def list_users(
     return administration.list_accounts(service.store, service.caller, after, limit)
 
 
-@router.patch("/users/{name}", responses=problems(409))
+@router.patch("/users/{name}", responses=problems(400, 409))
 def change_user(service: WithAccounts, name: str, change: AccountChange) -> Account:
     """Change an account's role, state or limits, for admins."""
     return administration.change_account(service.store, service.caller, name, change)
@@ -77,7 +77,7 @@ def list_invites(service: WithAccounts) -> tuple[Invite, ...]:
     return administration.list_invites(service.store, service.caller)
 
 
-@router.post("/invites", status_code=201)
+@router.post("/invites", status_code=201, responses=problems(400))
 def create_invite(service: WithAccounts, wanted: InviteRequest) -> NewInvite:
     """Invite, for admins; the secret is shown this once."""
     return administration.create_invite(service.store, service.caller, wanted)

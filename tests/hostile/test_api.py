@@ -15,9 +15,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from app.accounts import Caller
+from app.roles import Role, Scope
 from kernels.catalog import Catalog
+from tests.app.accounts.house import House, opened
 from tests.app.conftest import temporary_settings
-from tests.app.serving import serving
 from tests.hostile.rows import ALL
 
 _EXAMPLES = 400 if ALL else 20
@@ -55,6 +57,11 @@ REFUSING = (
     "GET /api/v1/submissions/{submission}",
     "GET /api/v1/submissions/{submission}/events",
     "GET /api/v1/boards/{task}/{device}",
+    "GET /api/v1/users",
+    "PATCH /api/v1/users/{name}",
+    "POST /api/v1/invites",
+    "DELETE /api/v1/invites/{invite}",
+    "DELETE /api/v1/tokens/{token}",
 )
 """Operations with parameters that can be wrong by their description."""
 
@@ -91,11 +98,27 @@ RAW: dict[str, tuple[bytes, bytes]] = {
 """Request line and headers that no client writes."""
 
 
+@pytest.fixture(scope="module", params=["off", "open"])
+def house(request: pytest.FixtureRequest) -> Iterator[House]:
+    """A service of its own, without and with accounts."""
+    with temporary_settings() as mine, opened(mine, Catalog(), request.param) as house:
+        yield house
+
+
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Where a service of its own is."""
-    with temporary_settings() as mine, serving(mine, Catalog()) as address:
-        yield address
+def address(house: House) -> str:
+    """Where it is."""
+    return house.address
+
+
+@pytest.fixture(scope="module")
+def headers(house: House) -> dict[str, str]:
+    """Those of an admin, where there are accounts."""
+    if not house.settings.has_accounts:
+        return {}
+    house.token(house.account("somebody"))  # the numbers that are tried first are not the admin's
+    house.token(Caller("somebody", frozenset((Scope.READ,))))
+    return {"Authorization": f"Bearer {house.token(house.account('chief', Role.ADMIN))}"}
 
 
 @pytest.fixture(scope="module")
@@ -111,16 +134,20 @@ def test_no_operation_is_left_out(operations: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_no_right_request_breaks_the_service(operations: dict[str, Any], name: str) -> None:
-    ask_often(operations[name], schemathesis.GenerationMode.POSITIVE)
+def test_no_right_request_breaks_the_service(
+    operations: dict[str, Any], headers: dict[str, str], name: str
+) -> None:
+    ask_often(operations[name], headers, schemathesis.GenerationMode.POSITIVE)
 
 
 @pytest.mark.parametrize("name", REFUSING)
-def test_no_wrong_request_breaks_the_service(operations: dict[str, Any], name: str) -> None:
-    ask_often(operations[name], schemathesis.GenerationMode.NEGATIVE)
+def test_no_wrong_request_breaks_the_service(
+    operations: dict[str, Any], headers: dict[str, str], name: str
+) -> None:
+    ask_often(operations[name], headers, schemathesis.GenerationMode.NEGATIVE)
 
 
-def ask_often(operation: Any, mode: schemathesis.GenerationMode) -> None:
+def ask_often(operation: Any, headers: dict[str, str], mode: schemathesis.GenerationMode) -> None:
     """Make requests that keep, or break, what is said of an operation."""
 
     @settings(
@@ -131,17 +158,17 @@ def ask_often(operation: Any, mode: schemathesis.GenerationMode) -> None:
     )
     @given(operation.as_strategy(generation_mode=mode))
     def each(case: Any) -> None:
-        ask(case)
+        ask(case, headers)
 
     each()
 
 
-def ask(case: Any) -> None:
+def ask(case: Any, headers: dict[str, str]) -> None:
     """Make a request and look at its answer."""
     wait = (case.query or {}).get("wait")
     if isinstance(wait, int | float) and wait > _LONGEST_WAIT_S:
         case.query["wait"] = _LONGEST_WAIT_S
-    case.call_and_validate(checks=CHECKS)
+    case.call_and_validate(checks=CHECKS, headers=headers)
 
 
 @pytest.mark.parametrize("name", RAW)

@@ -8,6 +8,7 @@ import pytest
 
 from app.accounts import Caller, administration
 from app.accounts.credentials import digest
+from app.accounts.schemas import InviteRequest
 from app.pages.access import path_here
 from app.pages.assets import FRONTEND
 from app.roles import Role, Scope
@@ -109,7 +110,7 @@ def test_a_session_from_before_is_worth_nothing_after_signing_in(house: House) -
     assert browser.get("/you").status_code == 303
 
 
-FORMS = (
+FORMS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/tasks/softmax", {"source": "x"}),
     ("/submissions/x/cancel", {}),
     ("/sign-out", {}),
@@ -319,7 +320,7 @@ def test_a_house_with_invitations_asks_for_one() -> None:
         answer = send(browser, "/sign-up", name="ada", password=PASSWORD, invite="abc")
         assert answer.status_code == 403
         assert "invitation" in answer.text
-        wanted = administration.InviteRequest()
+        wanted = InviteRequest()
         invite = administration.create_invite(house.store, ADMIN, wanted)
         form = {"name": "ada", "password": PASSWORD, "invite": invite.secret}
         assert send(browser, "/sign-up", **form).status_code == 303

@@ -33,6 +33,18 @@ READING = (
 )
 
 
+NO_INVITATIONS = (
+    b"{",
+    b"[" * 100_000,
+    b'{"note": "\xff"}',
+    b'{"note": "\\ud800"}',
+    b'{"note": "\\u0000"}',
+    b'{"uses": 1e999}',
+    b'{"uses": ' + b"9" * 5000 + b"}",
+    b'{"uses": 1, "more": 1}',
+)
+
+
 def refused(answer: httpx.Response, status: int, word: str = "") -> None:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
@@ -69,7 +81,7 @@ def test_every_route_of_the_api_asks_who_is_there(house: House) -> None:
     ],
 )
 def test_what_is_no_token_opens_nothing(house: House, header: str) -> None:
-    headers = {"Authorization": header.encode("latin-1")}
+    headers = [(b"Authorization", header.encode("latin-1"))]
     with httpx.Client(base_url=house.address, headers=headers) as client:
         refused(client.get("/api/v1/me"), 401)
         refused(post(client), 401)
@@ -204,6 +216,15 @@ def test_admins_look_after_accounts_and_invitations(house: House) -> None:
     assert admin.delete(f"/api/v1/invites/{made['id']}").status_code == 204
     assert admin.get("/api/v1/invites").json()[0]["uses_left"] == 0
     refused(admin.delete("/api/v1/invites/999"), 404)
+
+
+@pytest.mark.parametrize("number", range(len(NO_INVITATIONS)))
+def test_what_is_no_invitation_is_refused(house: House, number: int) -> None:
+    admin = house.person(f"host{number}", Role.ADMIN)
+    headers = {"Content-Type": "application/json"}
+    answer = admin.post("/api/v1/invites", content=NO_INVITATIONS[number], headers=headers)
+    assert answer.status_code in (400, 422)
+    refused(answer, answer.status_code)
 
 
 def test_a_browser_may_read_the_api_but_not_change_anything(house: House) -> None:
