@@ -1,7 +1,9 @@
 """Builds submissions as the jail would, each in a forked child of the tests' process."""
 
 import faulthandler
+import hashlib
 import os
+import re
 import tempfile
 import textwrap
 import warnings
@@ -96,7 +98,20 @@ def answer(
 
     with tempfile.TemporaryDirectory() as scratch:
         found, blobs = BuildAnswer.unpack(forked(child))
-    return Bundle.unpack(blobs[0]) if found.failure is None else found.failure
+    if found.failure is not None:
+        return found.failure
+    _keep(request, blobs[0])
+    return Bundle.unpack(blobs[0])
+
+
+def _keep(request: bytes, bundle: bytes) -> None:
+    """Write the build down for scripts/gpu_replays.py, if the environment asks for it."""
+    folder = os.environ.get("KERNELJUDGE_KEEP_BUILDS")
+    if folder:
+        test = os.environ["PYTEST_CURRENT_TEST"].split(" ")[0].removeprefix("tests/")
+        name = re.sub(r"\W+", "_", test)[:120] + "-" + hashlib.sha256(request).hexdigest()[:8]
+        Path(folder, f"{name}.request").write_bytes(request)
+        Path(folder, f"{name}.bundle").write_bytes(bundle)
 
 
 def built(source: str, asked: Task) -> Bundle:

@@ -202,6 +202,27 @@ def solve(x):
     assert case.notes == (UNTIMED,)
 
 
+def test_clocks_of_python_tell_nothing_and_say_so() -> None:
+    body = """
+from time import perf_counter, time_ns
+
+def solve(x):
+    y, times = torch.empty_like(x), {}
+    for block in (64, 128, 32):
+        started, also = perf_counter(), time_ns()
+        copy[(4,)](x, y, 100, BLOCK=block)
+        times[block] = perf_counter() - started
+        assert time_ns() - also == 2_000_000
+    copy[(4,)](x, y, 100, BLOCK=min(times, key=lambda block: round(times[block], 6)))
+    return y
+"""
+    case = plan_of(body)
+    assert case == plan_of(body)
+    assert [note for note in case.notes if "host code read a clock" in note]
+    first, *_, last = [step for step in case.steps if isinstance(step, Launch)]
+    assert first.kernel == last.kernel
+
+
 def test_timing_at_import_or_within_a_graph_is_not_followed() -> None:
     case = plan_of(
         TUNER

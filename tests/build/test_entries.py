@@ -87,7 +87,14 @@ def test_a_kernel_is_no_entry() -> None:
     found = answer(COPY, COPYING.model_copy(update={"entry": "copy"}))
     assert not isinstance(found, Bundle)
     assert isinstance(found, Failure)
-    assert "Cannot call @triton.jit'd outside of the scope of a kernel" in found.reason
+    assert found.reason == "copy is a kernel"
+    assert "a function copy that launches it" in (found.diagnostics[0].remedy or "")
+
+
+def test_a_module_class_is_no_entry() -> None:
+    failure = failed("class solve(torch.nn.Module): pass")
+    assert failure.reason == "solve is a class"
+    assert "calls an instance of it" in (failure.diagnostics[0].remedy or "")
 
 
 LISTS = Task(

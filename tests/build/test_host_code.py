@@ -8,11 +8,12 @@ from kernels.contract import (
     ElementType,
     Launch,
     Layout,
+    Permissions,
     PointerArgument,
     Real,
     TensorOp,
 )
-from tests.build.builds import COPY, COPYING, built, names, plan_of, task
+from tests.build.builds import AFTER_COPY, COPY, COPYING, built, failed, names, plan_of, task
 
 
 def operation(body: str, name: str) -> TensorOp:
@@ -137,6 +138,25 @@ def solve(x):
 """)
     assert names(case) == ["aten.zeros.default"] + ["launch"] * 9
     assert case.unchanged == ()
+
+
+@pytest.mark.parametrize("captured", ["t.add_(1)", "run(x, t)"])
+def test_what_a_graph_writes_is_not_known_after_its_replay(captured: str) -> None:
+    failure = failed(
+        f"""
+def solve(x):
+    t, graph = torch.zeros(100, device="cuda"), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        {captured}
+    t.zero_()
+    assert t[0].item() == 0
+    graph.replay()
+    return run(x, torch.empty_like(x)) if t[0].item() else x
+""",
+        COPYING.model_copy(update={"permissions": Permissions(finishing=True)}),
+    )
+    assert failure.reason.startswith("tensor.item() reads the values")
+    assert failure.diagnostics[0].line == AFTER_COPY + 8
 
 
 def test_a_constant_read_after_a_launch_must_stay_unchanged() -> None:

@@ -83,6 +83,47 @@ def solve(x):
     assert case == plan_of(body.replace("SHOW", "str"))
 
 
+@pytest.mark.parametrize(
+    ("launch", "asked"),
+    [
+        ("parts[GRID](x, part, 100)", "parts.cache[100, 'torch.float32', 'torch.float32']"),
+        ("parts[GRID](x, part, 100)", "next(iter(parts.cache.values()))"),
+        ("kernel = parts[GRID](x, part, 100)", "SPLITS[kernel.hash]"),
+        ("parts[kept](x, part, 100)", "seen[-1]"),
+    ],
+)
+def test_whatever_tells_host_code_the_configuration_is_followed(launch: str, asked: str) -> None:
+    case = plan_of(
+        SPLIT
+        + f"""
+GRID = lambda meta: (2, meta["SPLIT"])
+
+def solve(x):
+    part, y, seen = x.new_zeros(4, 100), torch.empty_like(x), []
+
+    def kept(meta):
+        seen.append(triton.Config(dict(SPLIT=meta["SPLIT"])))
+        return GRID(meta)
+
+    SPLITS = {{}}
+    for config in parts.configs:
+        hash = parts.fn.warmup(x, part, 100, grid=(1,), **config.kwargs).hash
+        SPLITS[hash] = config
+    {launch}
+    join(part, y, ({asked}).kwargs["SPLIT"])
+    return y
+"""
+    )
+    assert kinds(case) == ["op", "choice"]
+    choice = case.steps[1]
+    assert isinstance(choice, Choice)
+    assert shape(choice) == [
+        [(2, 1), (2, 1)],
+        [(2, 2), (2, 1), (2, 1)],
+        [(2, 4), *[(2, 1)] * 4],
+    ]
+
+
 def test_later_launches_of_the_same_tuner_go_with_it() -> None:
     case = plan_of(
         SPLIT

@@ -130,6 +130,27 @@ def test_a_refusal_that_was_swallowed_is_still_shown() -> None:
     assert [d.message.split(" ")[0] for d in failure.diagnostics] == ["torch.softmax", "torch.max"]
 
 
+def test_a_refusal_that_was_swallowed_is_noted_where_the_plan_is_built_all_the_same() -> None:
+    case = plan_of("""
+def solve(x):
+    try:
+        count = int(x.max())
+    except RuntimeError:
+        count = 100
+    return run(x[:count], torch.empty_like(x))
+""")
+    (note,) = case.notes
+    assert note.startswith(f"host code caught a refusal at line {AFTER_COPY + 3}: torch.max is not")
+
+
+def test_a_test_that_runs_when_the_file_is_loaded_is_told_to_leave() -> None:
+    failure = failed(
+        "def solve(x): return run(x, torch.empty_like(x))\nx = torch.rand(9, device='cuda')"
+    )
+    assert failure.reason.startswith("torch.rand draws random numbers")
+    assert '`if __name__ == "__main__":`' in (failure.diagnostics[0].remedy or "")
+
+
 def test_without_a_launch_there_is_no_plan() -> None:
     failure = failed("def solve(x): return x.clone()")
     assert failure.verdict == "rejected"

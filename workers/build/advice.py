@@ -14,6 +14,11 @@ _REMEDIES = (
         r"No module named",
         "a submission has Python's standard library, numpy, torch and triton: paste the rest",
     ),
+    (
+        r"'meta' device|meta tensor",
+        "host code runs before the GPU does and cannot see what device memory holds: decide by "
+        "shapes, strides and dtypes, or do it inside a kernel",
+    ),
     (r"libcuda|libcudart|libnvrtc", "there is no CUDA driver here: launch Triton kernels only"),
     (r"NCCL|Distributed package", "a submission sees one GPU and no network"),
     (r"\(cpu tensor\?\)", "move the CPU tensor with .cuda() first"),

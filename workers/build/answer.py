@@ -2,7 +2,7 @@
 
 import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from workers.build.kernels import write_whole
 from workers.build.schedule import ANSWERED, FAILED, ended, flush, silence
 from workers.build.session import Session
 from workers.build.source import SubmissionRaised
+from workers.facade import Refusal
 
 
 class BuildFault(RuntimeError):
@@ -37,6 +38,7 @@ def prepare(session: Session) -> "Prepared":
     """Execute the submission's module; BuildFailed if that fails or it lacks the entry."""
     with session.facade, _alarm(session):
         module = called(session, session.source.execute)
+    session.recorder.importing = False
     entry = case.entry_of(module, session.request.entry)
     return Prepared(session, entry)
 
@@ -137,7 +139,9 @@ class Prepared:
         arguments = case.arguments(task, chosen, session.values, session.recorder)
         outputs = case.trace(task, chosen, arguments, self._entry, self._call, session.recorder)
         plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
-        return session.picks.linked(session.candidates.merged(plan))
+        return _with_swallowed(
+            session.picks.linked(session.candidates.merged(plan)), session.recorder.refusals
+        )
 
     def _call(self, function: Callable[[], Any]) -> Any:
         with self._session.facade:
@@ -145,3 +149,15 @@ class Prepared:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number}.json"
+
+
+def _with_swallowed(plan: CasePlan, refusals: Sequence[tuple[Refusal, int | None]]) -> CasePlan:
+    """The plan with a note on each refusal that host code caught, to do something else instead."""
+    notes = [
+        f"host code caught a refusal{'' if line is None else f' at line {line}'}: {refusal.reason}"
+        for refusal, line in refusals
+    ]
+    if not notes:
+        return plan
+    kept = dict.fromkeys((*plan.notes, *(note[:500] for note in notes)))
+    return plan.model_copy(update={"notes": tuple(kept)[:64]})

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from triton.runtime.jit import KernelInterface
 
 from kernels.contract import Case, NumberSpec, Task, TensorSpec, View
 from kernels.contract.tensor import nested
@@ -28,6 +29,18 @@ def entry_of(module: ModuleType, name: str) -> Callable[..., Any]:
             "build_error",
             f"the submission does not define {name}",
             f"define a function {name} with the arguments of the statement",
+        )
+    if isinstance(entry, KernelInterface):
+        raise BuildFailed(
+            "build_error",
+            f"{name} is a kernel",
+            f"give the kernel another name, and write a function {name} that launches it",
+        )
+    if isinstance(entry, type) and issubclass(entry, torch.nn.Module):
+        raise BuildFailed(
+            "build_error",
+            f"{name} is a class",
+            "write a function with the arguments of the statement that calls an instance of it",
         )
     function = callable_of(entry)
     if function is None:

@@ -58,9 +58,9 @@ class KnownValues:
             copy.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
         self._copies[index] = (copy, origin)
 
-    def forget(self, tensor: torch.Tensor) -> None:
-        """The values are no longer known."""
-        self._copies.pop(self._memory.of(tensor).index, None)
+    def forget(self, index: int) -> None:
+        """The values of an allocation are no longer known."""
+        self._copies.pop(index, None)
 
     def launched(self, index: int) -> None:
         """A kernel got an allocation and may write it.
@@ -84,7 +84,7 @@ class KnownValues:
         inputs = device_tensors((args, kwargs))
         if not small or any(self.get(tensor) is None for tensor in inputs):
             if in_place:
-                self.forget(output)
+                self.forget(self._memory.of(output).index)
             return
         args, kwargs = tree_map(self._copied, (args, kwargs))
         result = func(*args, **kwargs)

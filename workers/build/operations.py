@@ -21,6 +21,13 @@ aten = torch.ops.aten
 _PLACEMENT = {"layout", "device", "pin_memory", "memory_format", "non_blocking", "requires_grad"}
 _KEPT = {"aten.mean.default", "aten.mean.dim", "aten.sum.default", "aten.sum.dim_IntList"}
 """Operations whose dtype says how to compute, not only what to allocate."""
+_SCALARS = {
+    aten.add.Scalar: aten.add.Tensor,
+    aten.sub.Scalar: aten.sub.Tensor,
+    aten.mul.Scalar: aten.mul.Tensor,
+    aten.div.Scalar: aten.div.Tensor,
+}
+"""Overloads that TorchScript takes for numbers, and Python never."""
 _EXTREMES = {"aten.max.default": aten.amax.default, "aten.min.default": aten.amin.default}
 
 
@@ -33,6 +40,7 @@ def canonical(
     func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
     """Operation and arguments in the one form that a plan holds."""
+    func = _SCALARS.get(func, func)
     name = str(func)
     if name == "aten.arange.default":
         return aten.arange.start_step, (0, args[0], 1), kwargs

@@ -1,11 +1,14 @@
 """Host code that asks which configuration an autotuner took, and goes on accordingly.
 
-The measurer takes it, much later. So host code is followed once for each configuration, and what
-it does differently becomes a second choice that goes with the first. Where that cannot be done,
-the first configuration stands.
+It may read `best_config`, look the decision up in the tuner's cache, look at the kernel that the
+launch returns, or keep what its grid function was given. The measurer decides much later. So host
+code is followed once for each configuration, and what it does differently becomes a second choice
+that goes with the first. Where that cannot be done, the first configuration stands.
 """
 
-from collections.abc import Sequence
+import dis
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
@@ -55,6 +58,17 @@ class Picks:
             self._follow(choice, len(configs), tuner.base_fn.__name__)
         return configs[self._index if choice == self._followed else 0]
 
+    def answered(self, tuner: Any, key: object, kernels: Sequence[Any]) -> Any:
+        """What a tuned launch returns; the decision is in the tuner's cache as well."""
+        if id(tuner) not in self._open:
+            return kernels[0]
+        if not isinstance(tuner.cache, _Cache):
+            tuner.cache = _Cache(tuner.cache)
+        tuner.cache.open(key, lambda: self.read(tuner))
+        _, configs = self._open[id(tuner)]
+        of_config = dict(zip(map(id, configs), kernels, strict=True))
+        return PickedKernel(lambda: of_config.get(id(self.read(tuner)), kernels[0]))
+
     def linked(self, plan: CasePlan) -> CasePlan:
         """The plan with what the children found."""
         if self._followed is None or self._index:
@@ -73,3 +87,67 @@ class Picks:
             if self._worlds.branch():
                 self._index = index
                 return
+
+
+class PickedKernel:
+    """The compiled kernel of the configuration that host code goes on with."""
+
+    def __init__(self, kernel: Callable[[], Any]) -> None:
+        self._kernel = kernel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel(), name)
+
+    def __getitem__(self, grid: Any) -> Any:
+        return self._kernel()[grid]
+
+
+class _Cache(dict[object, Any]):
+    """Decisions of a tuner by key, some of them open until they are read."""
+
+    _asked: dict[object, Callable[[], Any]]
+
+    def __init__(self, decided: Mapping[object, Any]) -> None:
+        super().__init__(decided)
+        self._asked = {}
+
+    def open(self, key: object, ask: Callable[[], Any]) -> None:
+        """The decision of a key is what `ask` returns when it is looked up."""
+        self._asked[key] = ask
+
+    def __getitem__(self, key: object) -> Any:
+        if key in self._asked:
+            self[key] = self._asked.pop(key)()
+        return super().__getitem__(key)
+
+    def get(self, key: object, default: Any = None) -> Any:
+        """As dict.get."""
+        return self[key] if key in self else default  # noqa: SIM401  this is that get
+
+    def values(self) -> Any:
+        """As dict.values, of all decisions."""
+        return [self[key] for key in self]
+
+    def items(self) -> Any:
+        """As dict.items, of all decisions."""
+        return [(key, self[key]) for key in self]
+
+
+_KEEPING = frozenset({"STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "DELETE_ATTR"})
+_ADDING = frozenset({"append", "add", "update", "extend", "insert", "setdefault", "put"})
+
+
+def keeps(grid: object) -> bool:
+    """Whether a grid function writes to anything but its own variables."""
+    function = getattr(grid, "func", grid)
+    if not isinstance(function, FunctionType | MethodType):
+        function = vars(type(function)).get("__call__")
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    return any(
+        instruction.opname in _KEEPING
+        or (instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars)
+        or (instruction.opname in ("LOAD_METHOD", "LOAD_ATTR") and instruction.argval in _ADDING)
+        for instruction in dis.get_instructions(code)
+    )

@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -15,6 +15,10 @@ from workers.facade import Refusal
 
 Recorded = Launch | TensorOp | Choice
 _WORD = struct.Struct("<Q")
+_WHEN_IMPORTED = (
+    "this ran when the file was loaded: leave tests and benchmarks out, or put them under "
+    '`if __name__ == "__main__":`'
+)
 _SCANNED_BYTES = 1 << 20
 """Constants up to this size are searched for device addresses."""
 
@@ -23,6 +27,8 @@ class Recorder:
     """The steps, buffers and notes of one case."""
 
     def __init__(self, line: Callable[[], int | None]) -> None:
+        self.importing = True
+        """Whether the module is being executed, and no case."""
         self.line = line
         """Line of the submission that is being run."""
         self.memory = Memory()
@@ -91,6 +97,19 @@ class Recorder:
                 open_ = isinstance(step, Choice) and step.id == choice
                 steps += step.alternatives[0].steps if open_ else [step]  # type: ignore[union-attr]
 
+    def repeat(self, steps: Iterable[Recorded]) -> None:
+        """Record once more what was captured; whatever it writes is no longer known."""
+        for step in steps:
+            self.emit(step)
+            for action in _actions(step):
+                if isinstance(action, TensorOp):
+                    self.known.forget(action.outputs[0].buffer)
+                    continue
+                for argument in action.arguments:
+                    index = getattr(argument, "buffer", None)
+                    if index is not None:
+                        self._handed(index)
+
     def note(self, text: str) -> None:
         """Say once what a reader of the plan should know."""
         if len(self.notes) < 64:
@@ -98,15 +117,19 @@ class Recorder:
 
     def refused(self, reason: str, remedy: str | None = None) -> Refusal:
         """A refusal to raise, remembered in case host code swallows it."""
-        refusal = Refusal(reason, remedy)
+        refusal = Refusal(reason, _WHEN_IMPORTED if self.importing else remedy)
         self.refusals.append((refusal, self.line()))
         return refusal
 
     def launched(self, tensor: torch.Tensor) -> None:
-        """A kernel got a tensor, and with it whatever that holds addresses of."""
-        for index in self.memory.reached({self.memory.of(tensor).index}):
-            self._launched.add(index)
-            self.known.launched(index)
+        """A kernel got a tensor."""
+        self._handed(self.memory.of(tensor).index)
+
+    def _handed(self, index: int) -> None:
+        """A kernel got an allocation, and with it whatever that holds addresses of."""
+        for reached in self.memory.reached({index}):
+            self._launched.add(reached)
+            self.known.launched(reached)
 
     def read(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
         """Values of a device tensor on the CPU; Refusal unless host code made them itself."""
@@ -157,6 +180,14 @@ class Recorder:
             for at, place in places
             if place is not None
         )
+
+
+def _actions(step: Recorded) -> Iterator[Launch | TensorOp]:
+    if isinstance(step, Choice):
+        for alternative in step.alternatives:
+            yield from alternative.steps
+    else:
+        yield step
 
 
 def _bytes(dense: torch.Tensor) -> bytes:

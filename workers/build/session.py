@@ -12,6 +12,7 @@ from kernels.contract.wire import BuildRequest
 from workers.build import ptxas
 from workers.build.candidates import Candidates
 from workers.build.claims import Claims
+from workers.build.clocks import Clocks
 from workers.build.compilation import Compiler
 from workers.build.dispatch import RecordingMode
 from workers.build.functions import MetaFunctions, install_plain_functions
@@ -60,6 +61,7 @@ class Session:
         Tuning(self.recorder, self.compiler, self.picks).install()
         self.picks.install()
         ptxas.install()
+        Clocks(self.facade.hooks).install()
         self.surroundings = Surroundings(FILE)
 
 
@@ -104,8 +106,7 @@ class RecordingHooks(Hooks):
 
     def replay(self, captured: object) -> None:
         """The captured steps once more."""
-        for step in captured if isinstance(captured, list) else []:
-            self._recorder.emit(step)
+        self._recorder.repeat(captured if isinstance(captured, list) else [])
 
     def _all_modes(self) -> Sequence[AbstractContextManager[Any]]:
         return [self._function_mode(), *self.modes()]

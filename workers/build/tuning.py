@@ -9,7 +9,7 @@ from triton.runtime.errors import OutOfResources, PTXASError
 
 from kernels.contract import Alternative, Choice, Dropped, limits
 from workers.build.compilation import Compiler, NotCompiled
-from workers.build.picks import Picks
+from workers.build.picks import Picks, keeps
 from workers.build.recorder import Recorded, Recorder
 from workers.facade.benchmarking import MILLISECONDS
 
@@ -66,8 +66,9 @@ class Tuning:
 
     def _choose(self, trial: "_Trial", configs: list[Any], key: object) -> Any:
         alternatives: list[tuple[Any, list[Recorded]]] = []
+        kernels: list[Any] = []
         dropped = [(c, "left out: too many configurations") for c in configs[limits.ALTERNATIVES :]]
-        result, unfit = None, None
+        unfit = None
         for config in configs[: limits.ALTERNATIVES]:
             try:
                 compiled, steps = self._alternative(trial, config, optional=bool(alternatives))
@@ -75,13 +76,20 @@ class Tuning:
                 unfit = error
                 dropped.append((config, str(error)))
                 continue
-            result = result or compiled
+            kernels.append(compiled)
             alternatives.append((config, steps))
         if not alternatives:
             raise unfit or ValueError("the autotuner has no configurations")
         trial.settle([config for config, _ in alternatives], key)
-        self._emit(trial, alternatives, dropped, key)
-        return result
+        if self._recorder.branching:
+            # A tuner within an alternative of another one: its first configuration stands.
+            for step in alternatives[0][1]:
+                self._recorder.emit(step)
+        else:
+            self._emit(trial, alternatives, dropped, key)
+        if keeps(trial.grid):
+            trial.leave(self._picks.read(trial.tuner))
+        return self._picks.answered(trial.tuner, key, kernels)
 
     def _alternative(self, trial: "_Trial", config: Any, optional: bool) -> tuple[Any, Any]:
         with self._recorder.capture() as steps:
@@ -97,11 +105,6 @@ class Tuning:
         dropped: list[tuple[Any, str]],
         key: object,
     ) -> None:
-        if self._recorder.branching:
-            # A tuner within an alternative of another one: its first configuration stands.
-            for step in alternatives[0][1]:
-                self._recorder.emit(step)
-            return
         texts = tuple(str(config)[:500] for config, _ in alternatives)
         name = trial.tuner.base_fn.__name__
         if dropped:
@@ -139,6 +142,11 @@ class _Trial:
         self._args = args
         self._kwargs = kwargs
 
+    @property
+    def grid(self) -> object:
+        """What the launch was given as its grid."""
+        return self._kwargs.get("grid")
+
     def launch(self, config: Any, **more: Any) -> Any:
         """What Triton does for a configuration that it has settled on."""
         conflicts = self._kwargs.keys() & config.kwargs.keys()
@@ -159,6 +167,11 @@ class _Trial:
         self.tuner.cache[key] = configs[0]
         self.tuner.configs_timings = {config: [MILLISECONDS] * 3 for config in configs}
         self.tuner.bench_time = 0.0
+
+    def leave(self, config: Any) -> None:
+        """Let the grid function be called last for that configuration, as natively."""
+        with self._recorder.capture():
+            self.launch(config)
 
     def views(self, names: Sequence[str]) -> tuple[Any, ...]:
         """The tensors of those arguments."""

@@ -21,6 +21,7 @@ def install(device: Device, hooks: Hooks) -> None:
     stream = streams.Stream()
     _replace(torch.cuda, {name: _constant(value) for name, value in _facts(device, stream).items()})
     _replace(torch.cuda, _classes(graph, event))
+    _replace(torch.cuda.memory, {"mem_get_info": torch.cuda.mem_get_info})
     _replace(torch.cuda.graphs, {"CUDAGraph": graph, "graph": streams.GraphCapture})
     _replace(torch.cuda.streams, {"Stream": streams.Stream, "Event": event})
     _replace(torch.cuda.nvtx, {name: _context for name in ("range", "range_push", "mark")})
