@@ -17,20 +17,6 @@ from tests.app.api.talking import post
 
 ADMIN = Caller("boss", frozenset(Scope))
 FOR_ALL = ("/api/v1/health", "/api/v1/openapi.json")
-READING = (
-    "/api/v1/tasks",
-    "/api/v1/tasks/softmax",
-    "/api/v1/submissions",
-    "/api/v1/submissions/x",
-    "/api/v1/submissions/x/source",
-    "/api/v1/submissions/x/plan",
-    "/api/v1/submissions/x/events",
-    "/api/v1/boards/softmax/H200",
-    "/api/v1/me",
-    "/api/v1/tokens",
-    "/api/v1/users",
-    "/api/v1/invites",
-)
 
 
 NO_INVITATIONS = (

@@ -1,0 +1,92 @@
+"""What people with accounts do, and how their pages look."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.roles import Role
+from kernels.catalog import Catalog
+from tests.app.accounts.house import PASSWORD, House, opened
+from tests.app.conftest import temporary_settings
+from tests.browser.conftest import OpenPage, picture
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+_CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+_WIDTHS = {"wide": {"width": 1400, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[House]:
+    """Where `open_page` opens pages: a service with accounts."""
+    with temporary_settings() as settings, opened(settings, Catalog()) as house:
+        house.account("master", Role.ADMIN)
+        house.account("member")
+        yield house
+
+
+def sign_in(page: "Page", name: str) -> None:
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_sign_up_submit_make_a_token_and_sign_out(
+    open_page: OpenPage, site: House, scripts: bool
+) -> None:
+    name = "ada" if scripts else "bob"
+    page = open_page("/tasks/softmax", java_script_enabled=scripts)
+    page.get_by_role("link", name="Sign up").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    page.get_by_role("link", name="Softmax over rows").click()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("heading", name="Cancelled").wait_for()
+
+    page.get_by_role("link", name=name).click()
+    page.get_by_label("New token for").fill("laptop")
+    page.get_by_role("button", name="Make token").click()
+    secret = page.get_by_text(re.compile("^kj_")).inner_text()
+    with_it = site.client(secret).get("/api/v1/me").json()
+    assert (with_it["user"], with_it["quotas"]["hourly"]["used"]) == (name, 1)
+    picture(page, f"you-{name}")
+    page.get_by_role("button", name="Revoke laptop").click()
+    page.get_by_text("ended").wait_for()
+    assert site.client(secret).get("/api/v1/me").status_code == 401
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", name="Sign in").wait_for()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", "wide"), ("dark", "phone")])
+def test_pages_are_readable(open_page: OpenPage, scheme: str, width: str) -> None:
+    page = open_page("/sign-in?next=/you", color_scheme=scheme, viewport=_WIDTHS[width])
+    look(page, f"sign-in-{scheme}-{width}")
+    page.goto("/sign-up")
+    look(page, f"sign-up-{scheme}-{width}")
+    page.goto("/sign-in?next=/you")
+    sign_in(page, "master")
+    page.get_by_label("New token for").fill("laptop")
+    page.get_by_role("button", name="Make token").click()
+    look(page, f"you-{scheme}-{width}")
+    page.get_by_role("link", name="Admin").click()
+    page.get_by_role("button", name="Invite").click()
+    look(page, f"admin-{scheme}-{width}")
+    page.get_by_role("region", name="Accounts").get_by_role("link", name="member").click()
+    look(page, f"admin-account-{scheme}-{width}")
+
+
+def look(page: "Page", name: str) -> None:
+    picture(page, name)
+    assert page.evaluate(_CONTRAST) == [], name
+    root = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert root[0] <= root[1], f"{name} is wider than the screen"
