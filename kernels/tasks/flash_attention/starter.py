@@ -3,7 +3,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit(do_not_specialize=["Sq", "Skv"])
+@triton.jit(do_not_specialize=["H", "GROUP", "Sq", "Skv"])
 def attend(
     q, k, v, o, qb, qh, qs, qd, kb, kh, ks, kd, vb, vh, vs, vd, H, GROUP, Sq, Skv, scale,
     CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,

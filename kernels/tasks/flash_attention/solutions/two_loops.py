@@ -21,7 +21,7 @@ def config(bm: int, bn: int, warps: int, stages: int) -> triton.Config:
     )
 
 
-CONFIGS = [config(64, 64, 4, 3), config(128, 64, 8, 3), config(128, 128, 8, 2)]
+CONFIGS = [config(64, 64, 4, 3), config(64, 128, 4, 2)]
 
 
 @triton.jit
@@ -51,7 +51,7 @@ def attend_blocks(
 
 
 @triton.autotune(CONFIGS, key=["Sq", "Skv", "CAUSAL", "D"])
-@triton.jit(do_not_specialize=["Sq", "Skv"])
+@triton.jit(do_not_specialize=["H", "GROUP", "Sq", "Skv"])
 def attend(
     q, k, v, o, H, GROUP, Sq, Skv, scale,
     CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
@@ -80,7 +80,7 @@ def attend(
     o.store([batch, head, tile * BM, 0], result.to(o.dtype).reshape(1, 1, BM, D))
 
 
-@triton.jit(do_not_specialize=["Sq", "Skv"])
+@triton.jit(do_not_specialize=["H", "GROUP", "Sq", "Skv"])
 def attend_by_pointers(
     q, k, v, o, qb, qh, qs, qd, kb, kh, ks, kd, vb, vh, vs, vd, H, GROUP, Sq, Skv, scale,
     CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
