@@ -22,6 +22,10 @@ SAMPLES = {
     ),
 }
 _JUDGED_S = 180
+_WITHOUT_ACCOUNTS = (
+    "the demo submits without an account: unset KERNELJUDGE_ACCOUNTS, "
+    "or start `python -m app` and `python -m workers` yourself"
+)
 
 
 def main() -> int:
@@ -37,6 +41,8 @@ def main() -> int:
         WorkerSettings.load()
     except ValueError as error:
         return _refuse(error)
+    if settings.has_accounts:
+        return _refuse(NotReady(_WITHOUT_ACCOUNTS))
     try:
         with Stack(settings.data_dir, settings.port) as stack:
             return serve(stack, once)

@@ -1,12 +1,14 @@
 """Passwords: argon2id, one verification's worth of time whether the account exists or not."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from app.errors import Invalid
+from app.errors import Invalid, Unavailable
 
 SHORTEST = 10
 LONGEST_BYTES = 1024
@@ -14,7 +16,10 @@ LONGEST_BYTES = 1024
 # OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 _room = threading.BoundedSemaphore(4)
-"""Of memory and cores: sign-ins beyond it wait their turn."""
+"""Of memory and cores."""
+
+_PATIENCE_SECONDS = 3.0
+"""For room: whoever waits holds one of the threads that answer requests."""
 
 
 def check_new(password: str, user: str) -> None:
@@ -35,15 +40,18 @@ def check_new(password: str, user: str) -> None:
 
 
 def hashed(password: str) -> str:
-    """What the database keeps of a password."""
-    with _room:
+    """What the database keeps of a password; Unavailable when too many ask at once."""
+    with _turn():
         return _hasher.hash(_bytes(password))
 
 
 def matches(password: str, known: str | None) -> bool:
-    """Whether it is the password of that hash; for None it takes as long, and is not."""
+    """Whether it is the password of that hash; for None it takes as long, and is not.
+
+    Unavailable when too many ask at once.
+    """
     try:
-        with _room:
+        with _turn():
             _hasher.verify(_nobodys() if known is None else known, _bytes(password))
     except (VerifyMismatchError, InvalidHashError):
         return False
@@ -53,6 +61,16 @@ def matches(password: str, known: str | None) -> bool:
 def is_stale(known: str) -> bool:
     """Whether a hash was made with other parameters than are used now."""
     return _hasher.check_needs_rehash(known)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _room.acquire(timeout=_PATIENCE_SECONDS):
+        raise Unavailable("too many people sign in at once", "Try again.", retry_after=5)
+    try:
+        yield
+    finally:
+        _room.release()
 
 
 @cache

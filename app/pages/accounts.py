@@ -9,7 +9,15 @@ from starlette.responses import RedirectResponse, Response
 from app.accounts import tokens
 from app.accounts.schemas import Number
 from app.accounts.tokens import TokenRequest
-from app.errors import Conflict, Forbidden, Invalid, ServiceError, TooManyRequests, Unauthorised
+from app.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    ServiceError,
+    TooManyRequests,
+    Unauthorised,
+    Unavailable,
+)
 from app.pages.access import (
     end_cookie,
     form_secret,
@@ -28,7 +36,7 @@ entrance = APIRouter()
 
 router = APIRouter()
 
-_CORRECTABLE = (Conflict, Forbidden, Invalid, TooManyRequests, Unauthorised)
+_CORRECTABLE = (Conflict, Forbidden, Invalid, TooManyRequests, Unauthorised, Unavailable)
 _SHOWN = 20
 
 WithAccounts = Annotated[Service, Depends(with_accounts)]
@@ -142,7 +150,7 @@ def _you(
         request,
         "you.html",
         status=problem.status if problem else 200,
-        headers=_retry(problem),
+        headers=_retry(problem) | ({"Cache-Control": "no-store"} if secret else {}),
         me=me,
         page=service.list_submissions(SubmissionFilter(user=me.user), limit=_SHOWN),
         tokens=tokens.list_tokens(service.store, service.caller),

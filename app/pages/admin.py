@@ -103,6 +103,7 @@ def _admin(
         request,
         "admin.html",
         status=problem.status if problem else 200,
+        headers={"Cache-Control": "no-store"} if address else None,
         accounts=accounts,
         more=accounts[-1].name if len(accounts) == _SHOWN else "",
         invites=administration.list_invites(store, caller),

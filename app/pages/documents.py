@@ -24,7 +24,7 @@ _SHELVES = {
         "inspecting",
         "api",
     ),
-    "Running it": ("operating", "jail", "security", "tasks", "measured"),
+    "Running it": ("operating", "accounts", "jail", "security", "tasks", "measured"),
 }
 _LAST_SHELF = "How it is built"
 

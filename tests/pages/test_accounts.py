@@ -222,7 +222,9 @@ def test_a_token_is_shown_once_and_works(house: House) -> None:
     house.account("maker")
     browser = house.browser("maker")
     fields = {"name": "laptop <b>", "days": "3", "scopes": "submit"}
-    page = send(browser, "/you/tokens", page="/you", **fields).text
+    answer = send(browser, "/you/tokens", page="/you", **fields)
+    assert answer.headers["cache-control"] == "no-store"
+    page = answer.text
     found = re.search(r"kj_[A-Za-z0-9_-]{43}", page)
     assert found
     assert "laptop &lt;b&gt;" in page

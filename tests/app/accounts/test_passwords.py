@@ -1,9 +1,11 @@
 """Passwords: kept as argon2id, and worth guessing no faster for names that do not exist."""
 
+import threading
+
 import pytest
 
 from app.accounts import passwords
-from app.errors import Invalid
+from app.errors import Invalid, Unavailable
 
 
 def test_a_password_matches_its_hash_alone() -> None:
@@ -32,6 +34,15 @@ def test_a_name_that_does_not_exist_costs_one_verification(
     parameters = [text.split("$")[1:4] for text in verified]
     assert len(parameters) == 2
     assert parameters[0] == parameters[1]
+
+
+def test_nobody_waits_long_for_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits holds a thread that others need."""
+    monkeypatch.setattr(passwords, "_room", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(passwords, "_PATIENCE_SECONDS", 0.0)
+    with passwords._turn(), pytest.raises(Unavailable):
+        passwords.hashed("correct horse battery")
+    assert passwords.hashed("correct horse battery")
 
 
 class Recorder:
