@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from math import exp, log
 
 from app.errors import NotFound
+from app.pages.charts import Charts, charts_of
 from app.pages.listing import MOST_LINES, Line, excerpt, lines
 from app.schemas import Board, BoardEntry, CaseDetail, SubmissionDetail, TaskDetail
 from app.service import Service
-from kernels.contract import DEVICES, CaseResult, Device, Diagnostic, Report, Verdict
+from kernels.contract import DEVICES, CaseResult, Device, Diagnostic, Report
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class ReportView:
     reached: float | None
     """The same of the shares of what this GPU reached when its worker started."""
     place: Place | None
+    charts: Charts
     limits: Device
 
 
@@ -57,6 +59,7 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
     numbered = lines(source, marked)
     task = _task(service, detail.task)
     timings = [case.timing for case in report.cases if case.timing is not None]
+    board = service.board(detail.task, detail.device) if task and timings else None
     return ReportView(
         report=report,
         findings=tuple(
@@ -71,7 +74,10 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         roofline=_mean(timing.roofline for timing in timings),
         reached=_mean(timing.reached for timing in timings),
         limits=DEVICES[report.device],
-        place=_place(service, detail, report) if task else None,
+        place=_place(board, detail) if board else None,
+        charts=charts_of(
+            report, task.cost.rate if task else "fp32", _best(service, board) if board else {}
+        ),
     )
 
 
@@ -82,10 +88,16 @@ def _task(service: Service, name: str) -> TaskDetail | None:
         return None
 
 
-def _place(service: Service, detail: SubmissionDetail, report: Report) -> Place | None:
-    if report.verdict is not Verdict.ACCEPTED:
-        return None
-    board: Board = service.board(detail.task, detail.device)
+def _best(service: Service, board: Board) -> dict[str, float]:
+    """Microseconds of the board's first entry, by case."""
+    if not board.entries:
+        return {}
+    report = service.submission_detail(board.entries[0].submission).report
+    timed = [(case.case, case.timing) for case in report.cases if case.timing] if report else []
+    return {case: timing.microseconds for case, timing in timed}
+
+
+def _place(board: Board, detail: SubmissionDetail) -> Place | None:
     found = [entry for entry in board.entries if entry.submission == detail.id]
     return Place(found[0], board.total) if found else None
 

@@ -1,0 +1,75 @@
+"""Charts of reports that an H200 gave: every case is there, and stands where its figures say."""
+
+from pathlib import Path
+
+import pytest
+
+from app.pages.charts import Charts, charts_of
+from app.pages.charts.roofline import BAR_LEFT
+from kernels.contract import Report
+
+REPORTS = Path(__file__).parents[2] / "data" / "reports" / "h200"
+
+
+def report(name: str) -> Report:
+    return Report.model_validate_json((REPORTS / f"{name}.json").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def matmul() -> Charts:
+    return charts_of(report("matmul-accepted-persistent"), "tensor16", {})
+
+
+def test_points_lie_below_the_roof_of_the_datasheet(matmul: Charts) -> None:
+    assert matmul.roofline is not None
+    points = {point.case: point for point in matmul.roofline.points}
+    assert set(points) == {"square_4096", "square_8192", "short_sum", "layer_512", "layer_16"}
+    (roof,) = matmul.roofline.roofs
+    flat = roof.line[-1][1]
+    assert all(point.y > flat for point in points.values()), "positions grow downwards"
+    knee = roof.line[1][0]
+    assert points["layer_16"].x < knee < points["square_8192"].x
+    assert "738 TFLOP/s" in points["square_4096"].label
+
+
+def test_names_of_points_do_not_meet(matmul: Charts) -> None:
+    assert matmul.roofline is not None
+    points = matmul.roofline.points
+    for number, one in enumerate(points):
+        for other in points[:number]:
+            beside = abs(one.name_x - other.name_x) >= 3.5 * (len(one.case) + len(other.case))
+            assert beside or abs(one.name_y - other.name_y) >= 14
+
+
+def test_a_task_without_flops_has_bars_of_bandwidth() -> None:
+    charts = charts_of(report("softmax-accepted-fused"), "fp32", {})
+    assert charts.roofline is None
+    assert charts.bandwidth is not None
+    bars = {bar.case: bar.width for bar in charts.bandwidth.bars}
+    assert bars["single_precision"] > bars["vocabulary_128256"] > 0
+    ((kind, _, at),) = charts.bandwidth.limits
+    assert kind == "datasheet"
+    assert max(bars.values()) + BAR_LEFT < at
+
+
+def test_faster_than_torch_lies_to_its_right_and_the_best_is_marked() -> None:
+    best = {"square_8192": 1500.0}
+    charts = charts_of(report("matmul-accepted-persistent"), "tensor16", best)
+    assert charts.latencies is not None
+    rows = {row.case: row for row in charts.latencies.rows}
+    assert rows["square_8192"].x > charts.latencies.torch > rows["layer_512"].x
+    assert all(row.low <= row.x <= row.high for row in rows.values())
+    assert (rows["square_8192"].best or 0) > rows["square_8192"].x
+    assert rows["layer_512"].best is None
+
+
+def test_samples_are_drawn_in_order_and_counted(matmul: Charts) -> None:
+    case = next(case for case in matmul.samples if case.case == "short_sum")
+    assert case.count == 200
+    assert case.series.count("L") == 199
+    assert max(band.width for band in case.bands) == 84
+
+
+def test_what_was_not_measured_has_no_charts() -> None:
+    charts = charts_of(report("softmax-wrong_answer-no_maximum"), "fp32", {})
+    assert charts == Charts(None, None, None, ())
