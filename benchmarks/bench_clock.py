@@ -5,7 +5,8 @@ Hopper GPU. Three tables:
 
 - bias: kernels from 3 us to 5 ms by the clock, by the second clock and by the profiler (CUPTI),
   clock and profiler over the same replays; budget 2 %
-- spread: one solution of each task, judged N times in fresh processes; budget 0.5 %
+- spread: one solution of each task, its benchmark cases judged N times in fresh processes;
+  budget 0.5 %
 - order: pairs of kernels whose work differs by 1 %, each judged N times by itself, as a board
   would; budget 95 of 100
 """
@@ -26,10 +27,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from kernels.catalog import Catalog
 from kernels.contract import DEVICES, DeviceName
 from kernels.contract.wire import BuildRequest
-from scripts.gpu_measure_check import in_child, judge, show, show_spread
+from scripts.gpu_measure_check import Judged, in_child, judge, show, show_spread
 
 SOLUTIONS = {"softmax": "fused", "matmul": "persistent"}
-JUDGINGS_IN_A_PROCESS = 10
+JUDGINGS_IN_A_PROCESS = 25
 ROUNDS = 40
 SOFTMAX = [(16, 256), (256, 1024), (1024, 1024), (4096, 1024), (4096, 3000), (16384, 4096)]
 ADD_MIB = [1, 8, 64, 512, 4096]
@@ -42,6 +43,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--judgings", type=int, default=20)
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--no-bias", action="store_true")
+    parser.add_argument("--cases", type=int, help="judge only the first so many benchmark cases")
     parser.add_argument("--tasks", nargs="*", default=list(SOLUTIONS))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--device", type=DeviceName, default=DeviceName.H200)
@@ -53,7 +56,7 @@ def main() -> int:
     import workers.measure.prewarm  # noqa: F401  once, for all children
 
     record = {
-        "bias": ask(lambda: bias(options.device)),
+        "bias": [] if options.no_bias else ask(lambda: bias(options.device)),
         "spread": spread(options),
         "order": order(options),
     }
@@ -165,6 +168,8 @@ def spread(options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for task in options.tasks if options.judgings else ():
         folder = Catalog()[task]
+        benchmarks = tuple(case for case in folder.task.cases if case.kind == "benchmark")
+        benchmarks = benchmarks[: options.cases]
         name = SOLUTIONS[task]
         source = next(path for path in folder.solutions if path.stem == name).read_text()
         with tempfile.TemporaryDirectory() as place:
@@ -175,15 +180,36 @@ def spread(options: argparse.Namespace) -> dict[str, Any]:
             )  # fmt: skip
             if not build(request, bundle):
                 sys.exit(f"{task}/{name} does not build")
-            results = [judge(bundle, options) for _ in range(options.judgings)]
+            results = [judge(bundle, options, benchmarks) for _ in range(options.judgings)]
         show(results[0])
         show_spread(results)
+        show_certainty(results)
         found[task] = [
             [case.model_dump(mode="json") for case in result.answer.cases if case.timing]
             for result in results
             if result.answer is not None
         ]
     return found
+
+
+def show_certainty(results: list[Judged]) -> None:
+    """Print how far scores lie apart, how often intervals hold the median, and the verdicts."""
+    answers = [result.answer for result in results if result.answer is not None]
+    timed = [[case.timing for case in answer.cases if case.timing] for answer in answers]
+    scores = [statistics.geometric_mean(t.microseconds for t in timings) for timings in timed]
+    middle = statistics.median(scores)
+    farthest = max(abs(score / middle - 1) for score in scores)
+    inside = [
+        timing.low <= statistics.median(t.microseconds for t in case) <= timing.high
+        for case in zip(*timed, strict=True)
+        for timing in case
+    ]
+    accepted = sum(result.verdict == result.expected for result in results)
+    held = statistics.mean(answer.gpu.total for answer in answers if answer.gpu)
+    print(
+        f"    score: farthest {farthest:.2%} off; median in {sum(inside)}/{len(inside)} intervals; "
+        f"{accepted} of {len(results)} accepted; GPU held {held:.2f} s"
+    )
 
 
 def order(options: argparse.Namespace) -> dict[str, Any]:

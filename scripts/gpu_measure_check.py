@@ -26,7 +26,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kernels.catalog import Catalog
-from kernels.contract import DEVICES, CaseResult, DeviceName, GpuSeconds, Verdict, strongest
+from kernels.contract import (
+    DEVICES,
+    Case,
+    CaseResult,
+    DeviceName,
+    GpuSeconds,
+    Task,
+    Verdict,
+    strongest,
+)
 from kernels.contract.wire import CeilingsAnswer, CeilingsRequest, MeasureAnswer, MeasureRequest
 
 SECONDS = 60.0
@@ -52,6 +61,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--device", type=DeviceName, default=DeviceName.H200)
     parser.add_argument("--only", default="", help="part of the names to measure")
+    parser.add_argument("--benchmarks", action="store_true", help="only benchmark cases")
     parser.add_argument("--profile", action="store_true", help="say where the seconds go")
     parser.add_argument("--ceilings", action="store_true", help="first take the GPU's ceilings")
     options = parser.parse_args()
@@ -76,19 +86,28 @@ def judge_repeatedly(path: Path, options: argparse.Namespace) -> list[Judged]:
     """Judge one plan several times and print its cases."""
     found = []
     for _ in range(options.repeat):
-        found.append(judge(path, options))
+        found.append(judge(path, options, benchmarks_of(path) if options.benchmarks else None))
         show(found[-1])
     if options.repeat > 1:
         show_spread(found)
     return found
 
 
-def judge(path: Path, options: argparse.Namespace) -> Judged:
-    """Judge one plan in a child."""
-    task, expected, _ = path.stem.split("__", 2)
-    folder = Catalog()[task]
+def benchmarks_of(path: Path) -> tuple[Case, ...]:
+    """The benchmark cases of a packed plan's task."""
+    task = Catalog()[path.stem.split("__")[0]].task
+    return tuple(case for case in task.cases if case.kind == "benchmark")
+
+
+def judge(path: Path, options: argparse.Namespace, cases: tuple[Case, ...] | None = None) -> Judged:
+    """Judge one plan in a child, on some of the task's cases only if they are given."""
+    name, expected, _ = path.stem.split("__", 2)
+    folder = Catalog()[name]
+    task = folder.task
+    if cases is not None:
+        task = Task.model_validate(dict(task) | {"cases": cases})
     request = MeasureRequest(
-        task=folder.task,
+        task=task,
         reference=str(folder.reference),
         device=options.device,
         seed=int.from_bytes(os.urandom(7), "little"),

@@ -18,7 +18,7 @@ from workers.measure.replay import (
     run_to_end,
 )
 
-_HEATS = ((3, 1.15, 0.5), (8, 1.04, 0.3), (24, 1.01, 0.2), (72, math.inf, 0.06))
+_HEATS = ((3, 1.15, 0.5), (8, 1.04, 0.3), (24, 1.01, 0.2), (120, math.inf, 0.1))
 """Rounds, by what factor of the best an alternative may be slower to stay in the race, and seconds
 that the rounds may take unless two take longer: three rounds tell a seventh apart, eight a
 thirtieth, and the last are for those within a hundredth."""
