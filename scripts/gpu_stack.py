@@ -3,7 +3,10 @@
 Starts service and workers, submits every solution and every verdict fixture of every task, checks
 the verdicts, and writes each report to a folder:
 
-    python -m scripts.gpu_stack --out build/reports [--task softmax] [--repeat 3]
+    python -m scripts.gpu_stack --out build/reports [--task softmax] [--repeat 3] [--at-once 6]
+
+With several at once they are built in parallel and measured one after the other; the seconds that
+are printed then tell nothing.
 """
 
 import argparse
@@ -11,6 +14,7 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +46,7 @@ def main() -> int:
     parser.add_argument("--task", action="append", help="only these tasks")
     parser.add_argument("--repeat", type=int, default=1, help="judge each solution so often")
     parser.add_argument("--skip", action="append", default=[], help="verdicts to leave out")
+    parser.add_argument("--at-once", type=int, default=1, help="submissions under way together")
     parser.add_argument("--port", type=int, default=8123)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -49,11 +54,13 @@ def main() -> int:
         health = stack.wait_until_ready()
         measured = [worker["gpu"] for worker in health["workers"] if worker["gpu"]]
         print(f"GPUs: {measured or 'none'}", flush=True)
-        right = [
-            judge(stack, candidate, arguments.out)
+        chosen = [
+            candidate
             for candidate in candidates(arguments.task, arguments.repeat)
             if candidate.expected not in arguments.skip
         ]
+        with ThreadPoolExecutor(arguments.at_once) as pool:
+            right = list(pool.map(lambda each: judge(stack, each, arguments.out), chosen))
         (arguments.out / "health.json").write_text(json.dumps(health, indent=1))
         for part in stack.parts:
             (arguments.out / f"{part.module}.log").write_bytes(part.log.read_bytes()[-200_000:])
