@@ -46,6 +46,7 @@ def main() -> int:
     parser.add_argument("--task", action="append", help="only these tasks")
     parser.add_argument("--repeat", type=int, default=1, help="judge each solution so often")
     parser.add_argument("--skip", action="append", default=[], help="verdicts to leave out")
+    parser.add_argument("--first", action="append", default=[], help="files to begin with")
     parser.add_argument("--at-once", type=int, default=1, help="submissions under way together")
     parser.add_argument("--port", type=int, default=8123)
     arguments = parser.parse_args()
@@ -59,6 +60,7 @@ def main() -> int:
             for candidate in candidates(arguments.task, arguments.repeat)
             if candidate.expected not in arguments.skip
         ]
+        chosen.sort(key=lambda candidate: candidate.path.stem not in arguments.first)
         with ThreadPoolExecutor(arguments.at_once) as pool:
             right = list(pool.map(lambda each: judge(stack, each, arguments.out), chosen))
         (arguments.out / "health.json").write_text(json.dumps(health, indent=1))
