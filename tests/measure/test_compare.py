@@ -167,6 +167,65 @@ def test_an_honest_softmax_in_narrow_blocks_passes(
     assert found.mismatch is None, found.reason
 
 
+@given(
+    st.sampled_from(HALVES),
+    st.sampled_from([k for k in Distribution if k is not Distribution.OFFSET]),
+    st.integers(1, 600),
+    st.integers(1, 128),
+    st.integers(0, 2**31),
+)
+@settings(max_examples=100, deadline=None)
+def test_no_order_of_an_honest_sum_is_a_false_alarm(
+    dtype: DType, kind: Distribution, depth: int, block: int, seed: int
+) -> None:
+    a, b = values((24, depth), dtype, seed, kind), values((depth, 20), dtype, seed + 1, kind)
+    order = torch.randperm(depth, generator=torch.Generator().manual_seed(seed))
+    found = judge(MATMUL, [a, b], matmul_in_blocks(a[:, order], b[order], block, a.dtype))
+    assert found.mismatch is None, found.reason
+
+
+@given(
+    st.sampled_from(FLOATS),
+    st.sampled_from(list(Distribution)),
+    st.integers(1, 3000),
+    st.integers(16, 512),
+    st.booleans(),
+    st.integers(0, 2**31),
+)
+@settings(max_examples=100, deadline=None)
+def test_no_blocks_of_an_honest_softmax_are_a_false_alarm(
+    dtype: DType, kind: Distribution, columns: int, block: int, scaled_first: bool, seed: int
+) -> None:
+    x = values((4, columns), dtype, seed, kind)
+    found = judge(SOFTMAX, [x], softmax_in_blocks(x, block, scaled_first))
+    assert found.mismatch is None, found.reason
+
+
+@given(st.sampled_from(HALVES), st.integers(16, 2048), st.data(), st.integers(0, 2**31))
+@settings(max_examples=60, deadline=None)
+def test_whichever_term_is_dropped_it_is_caught(
+    dtype: DType, depth: int, data: st.DataObject, seed: int
+) -> None:
+    a, b = values((48, depth), dtype, seed), values((depth, 48), dtype, seed + 1)
+    dropped = data.draw(st.integers(0, depth - 1))
+    kept = torch.arange(depth) != dropped
+    short = (a[:, kept].float() @ b[kept].float()).to(a.dtype)
+    assert judge(MATMUL, [a, b], short).mismatch is not None
+
+
+@given(st.sampled_from(HALVES), st.integers(0, 47), st.integers(0, 39), st.integers(0, 2**31))
+@settings(max_examples=60, deadline=None)
+def test_wherever_one_bad_element_is_it_is_placed(
+    dtype: DType, row: int, column: int, seed: int
+) -> None:
+    a, b = values((48, 256), dtype, seed), values((256, 40), dtype, seed + 1)
+    got = matmul_in_blocks(a, b, 64, a.dtype)
+    got[row, column] += 0.05 * got.float().std().item() + 4 * got[row, column].abs() * 2**-7
+    mismatch = judge(MATMUL, [a, b], got).mismatch
+    assert mismatch is not None
+    assert (mismatch.count, mismatch.first_index) == (1, (row, column))
+
+
 @pytest.mark.parametrize("columns", [2048, 8192])
 def test_a_softmax_whose_sum_lacks_one_column_is_caught(columns: int) -> None:
     x = values((32, columns), DType.FLOAT32, 3)

@@ -1,6 +1,5 @@
 """Whether a case's results are right, repeatable and all that its plan wrote."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,21 +10,15 @@ from kernels.contract import Case, Distribution, Mismatch, TensorSpec, Verdict
 from workers.measure import driver, faults
 from workers.measure.bench import GPU, Bench
 from workers.measure.compare import Comparison, comparer
-from workers.measure.memory import NAN, Damage
+from workers.measure.memory import Damage
+from workers.measure.repetition import copies, repeat
 from workers.measure.replay import Picks, Replay
-
-SAME_POISON = 3
-"""Of the repeated runs, how many start from the same bytes: they can differ only by a race."""
-
 
 _RACE = "the same inputs gave other bits when they were run again: the kernels race"
 _POISON = (
     "the same inputs gave other bits when they were run again over other garbage: the result "
     "depends on memory that was never written, or the kernels race"
 )
-
-_SLOW = 2.0
-"""Seconds of two runs beyond which two are enough."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +29,6 @@ class Finding:
     reason: str
     """One sentence."""
     mismatch: Mismatch | None = None
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """What several runs on the same inputs showed."""
-
-    outputs: tuple[Tensor, ...]
-    """Of the first run, row-major."""
-    race: int = 0
-    """Runs that differ from the first although nothing else did."""
-    poisoned: int = 0
-    """Runs that differ from the first after other bytes lay in unwritten memory."""
-    finding: Finding | None = None
 
 
 @dataclass
@@ -73,9 +53,13 @@ class Correctness:
         """
         buffers = self.bench.make_inputs(self.case, distribution, round_).buffers
         image = self.replay.memory.image(buffers)
-        runs = self._repeat(image, repeats, (distribution, round_))
-        if runs.finding is not None:
-            return runs.finding
+        seed = self.bench.seed("poison", self.case.name, distribution, round_)
+        runs = repeat(
+            self.replay.memory, image, self.replay.outputs, self._run,
+            lambda: self._damage(image), repeats, torch.Generator(GPU).manual_seed(seed),
+        )  # fmt: skip
+        if runs.damage is not None:
+            return Finding(*self._damaged(runs.damage))
         found = self.judge(runs.outputs, distribution, round_)
         if self.bench.request.task.permissions.atomics or not runs.race + runs.poisoned:
             return found
@@ -109,42 +93,19 @@ class Correctness:
 
     def inspect(self, image: Tensor) -> Finding | None:
         """What the last run changed and may not change."""
-        in_place = self.bench.request.task.permissions.in_place
-        damage = self.replay.memory.damage(image, self.replay.unchanged, in_place)
+        damage = self._damage(image)
         return None if damage is None else Finding(*self._damaged(damage))
 
     def outputs(self) -> tuple[Tensor, ...]:
         """Row-major copies of the results."""
-        return tuple(
-            output.clone(memory_format=torch.contiguous_format) for output in self.replay.outputs
-        )
+        return copies(self.replay.outputs)
 
-    def _repeat(self, image: Tensor, repeats: int, what: tuple[object, ...]) -> Repetition:
-        memory = self.replay.memory
-        noise = torch.Generator(GPU).manual_seed(self.bench.seed("poison", self.case.name, *what))
-        first: tuple[Tensor, ...] = ()
-        race = poisoned = 0
-        alike = min(SAME_POISON, repeats - 1)
-        started = time.monotonic()
-        for number in range(repeats):
-            if number == 2 and time.monotonic() - started > _SLOW:
-                break
-            memory.load(image)
-            memory.restore_constants()
-            memory.poison(NAN if number < alike else number, None if number < alike else noise)
-            self._run(watched=number == 0)
-            finding = self.inspect(image)
-            if finding is not None:
-                return Repetition((), finding=finding)
-            if number == 0:
-                first = self.outputs()
-            elif not all(map(_same_bits, first, self.replay.outputs)):
-                race += number < alike
-                poisoned += number >= alike
-        return Repetition(first, race, poisoned)
+    def _damage(self, image: Tensor) -> Damage | None:
+        in_place = self.bench.request.task.permissions.in_place
+        return self.replay.memory.damage(image, self.replay.unchanged, in_place)
 
-    def _run(self, watched: bool) -> None:
-        if watched:
+    def _run(self, number: int) -> None:
+        if number == 0:
             self.replay.run_watched(self.picks)
             return
         self.replay.run(self.picks)
@@ -175,11 +136,3 @@ class Correctness:
             return "a kernel's scratch memory"
         buffer = plan.buffers[index]
         return buffer.name or f"a {buffer.role} tensor of {buffer.nbytes} bytes"
-
-
-def _same_bits(left: Tensor, right: Tensor) -> bool:
-    return torch.equal(_bits(left), _bits(right))
-
-
-def _bits(tensor: Tensor) -> Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
