@@ -192,11 +192,11 @@ def _take_the_first() -> None:
     def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
         if vars(tuner).get("_decided") is tuner.nargs:
             return [2.0] * 3
-        keywords = {**meta, **config.all_kwargs()}
+        keywords = {**meta, **config.all_kwargs(), "warmup": True}
         if config.pre_hook is not None:
             config.pre_hook({**tuner.nargs, **keywords})
         try:
-            tuner.fn.run(*args, warmup=True, **keywords)._init_handles()
+            tuner.fn.run(*args, **keywords)._init_handles()
         except _UNFIT:
             return [float("inf")] * 3
         tuner._decided = tuner.nargs
@@ -226,13 +226,17 @@ def compare(item: Path) -> Iterator[Compared]:
 
 def _buffers(request: BuildRequest, case: Case, shown: Mapping[str, bytes]) -> dict[str, Tensor]:
     def given(specs: Sequence[TensorSpec], *_: object) -> list[Tensor]:
-        return [
-            inputs.strided(torch.frombuffer(bytearray(shown[s.name]), dtype=torch.uint8), s)
-            for s in specs
-        ]
+        return [inputs.strided(_bytes_of(shown[spec.name]), spec) for spec in specs]
 
     reference = Reference(_nothing, _nothing, make_host_visible=given)
     return inputs.make(request.task, case, Distribution.NORMAL, 0, 1, reference, "cuda").buffers
+
+
+def _bytes_of(content: bytes) -> Tensor:
+    tensor = torch.empty(len(content), dtype=torch.uint8)
+    return (
+        tensor.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8)) if content else tensor
+    )
 
 
 def _nothing(*_: object) -> None:
