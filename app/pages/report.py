@@ -48,6 +48,8 @@ class ReportView:
     reached: float | None
     """The same of the shares of what this GPU reached when its worker started."""
     place: Place | None
+    best: str | None
+    """The board's best submission, to compare with; None if it is this one or there is none."""
     charts: Charts
     limits: Device
 
@@ -75,6 +77,7 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         reached=_mean(timing.reached for timing in timings),
         limits=DEVICES[report.device],
         place=_place(board, detail) if board else None,
+        best=_other_best(board, detail) if board else None,
         charts=charts_of(
             report, task.cost.rate if task else "fp32", _best(service, board) if board else {}
         ),
@@ -95,6 +98,11 @@ def _best(service: Service, board: Board) -> dict[str, float]:
     report = service.submission_detail(board.entries[0].submission).report
     timed = [(case.case, case.timing) for case in report.cases if case.timing] if report else []
     return {case: timing.microseconds for case, timing in timed}
+
+
+def _other_best(board: Board, detail: SubmissionDetail) -> str | None:
+    best = board.entries[0].submission if board.entries else detail.id
+    return None if best == detail.id else best
 
 
 def _place(board: Board, detail: SubmissionDetail) -> Place | None:

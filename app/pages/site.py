@@ -2,7 +2,16 @@
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from app.pages import accounts, admin, boards, documents, health, submissions, tasks
+from app.pages import (
+    accounts,
+    admin,
+    boards,
+    comparisons,
+    documents,
+    health,
+    submissions,
+    tasks,
+)
 from app.pages.access import require_own_form, require_reader
 from app.pages.assets import Assets
 
@@ -14,7 +23,7 @@ def mount_pages(app: FastAPI) -> None:
     for part in (health.router, documents.router, accounts.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
-    for page in (tasks, submissions, boards, accounts, admin):
+    for page in (tasks, submissions, comparisons, boards, accounts, admin):
         inside.include_router(page.router)
     for router in (for_all, inside):
         app.include_router(router)

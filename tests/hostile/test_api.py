@@ -40,6 +40,7 @@ OPERATIONS = (
     "GET /api/v1/submissions/{submission}/source",
     "GET /api/v1/submissions/{submission}/plan",
     "GET /api/v1/submissions/{submission}/events",
+    "GET /api/v1/comparisons/{first}/{second}",
     "GET /api/v1/boards/{task}/{device}",
     "GET /api/v1/me",
     "GET /api/v1/tokens",

@@ -50,7 +50,7 @@ def samples(report: Report) -> tuple[Samples, ...]:
 
 
 def _samples(case: str, values: tuple[float, ...], low: float, high: float) -> Samples:
-    shown = _middle(values)
+    shown = middle(values)
     scale = Scale.linear([*shown, low, high], BOTTOM, TOP, zero=False)
     height = (BOTTOM - TOP) / _BINS
     return Samples(
@@ -66,7 +66,7 @@ def _samples(case: str, values: tuple[float, ...], low: float, high: float) -> S
     )
 
 
-def _middle(values: tuple[float, ...]) -> list[float]:
+def middle(values: tuple[float, ...]) -> list[float]:
     """Without the outermost hundredth at each end, so that one outlier does not flatten all."""
     cut = int(len(values) * _TAIL)
     return sorted(values)[cut : len(values) - cut]
