@@ -100,12 +100,12 @@ def judge(stack: Stack, candidate: Candidate, out: Path) -> bool:
 def summary(report: dict[str, Any] | None) -> str:
     """Score, and the median share of the roofline and speed-up over torch of its cases."""
     timings = [case["timing"] for case in (report or {}).get("cases", []) if case["timing"]]
-    if not timings:
+    if not timings or report is None or report["score"] is None:
         return ""
     roofline = statistics.median(timing["roofline"] for timing in timings)
     speedups = [t["torch_microseconds"] / t["microseconds"] for t in timings]
     return (
-        f"{report['score']:.1f} us, roofline {roofline:.0%}, "  # type: ignore[index]
+        f"{report['score']:.1f} us, roofline {roofline:.0%}, "
         f"x torch {min(speedups):.2f} to {max(speedups):.2f}"
     )
 
