@@ -45,5 +45,9 @@ bench-clock: $(VENV)/.ready ## on a GPU: how true, how steady and how sharp the 
 bench-throughput: $(VENV)/.ready ## how many submissions one GPU judges in an hour
 	$(BIN)/python -m benchmarks.bench_throughput
 
+bench-api: $(VENV)/.ready ## how fast the board of a task with 100,000 submissions answers
+	$(BIN)/python -m benchmarks.bench_api
+	$(BIN)/python -m benchmarks.bench_api --accounts
+
 clean:
 	rm -rf $(VENV) var build

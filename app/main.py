@@ -13,6 +13,7 @@ from app import api, problems
 from app.accounts import Accounts, Throttle
 from app.attempts import Attempts
 from app.background import Background
+from app.boards import Boards
 from app.events import EventConsumer
 from app.guard import RequestGuard
 from app.health import HealthCheck
@@ -109,7 +110,16 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     updates = Updates(settings.redis_address)
     accounts = Accounts(settings, store, Throttle(store))
     service = Service(
-        settings, catalog, store, attempts, presence, checkup, updates, accounts, dispatcher
+        settings,
+        catalog,
+        store,
+        attempts,
+        presence,
+        checkup,
+        updates,
+        accounts,
+        dispatcher,
+        Boards(store),
     )
     loops = {
         "event consumer": events.run,

@@ -19,6 +19,7 @@ from app import presenting, submitting, tasks, visibility
 from app.accounts import LOCAL, Accounts, Caller, quotas
 from app.accounts.schemas import Me, QuotaUse
 from app.attempts import Attempts
+from app.boards import Boards, Rendered
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
 from app.presence import Presence
@@ -36,7 +37,8 @@ from app.schemas import (
     TaskSummary,
 )
 from app.settings import Settings
-from app.store import Store, board, submissions, usage, users
+from app.store import Store, submissions, usage, users
+from app.store.board import BoardName
 from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
 from app.updates import Updates
@@ -73,6 +75,7 @@ class Service:
     updates: Updates
     accounts: Accounts
     reruns: Dispatcher
+    boards: Boards
     caller: Caller = LOCAL
     """For whom it reads and writes."""
 
@@ -173,10 +176,12 @@ class Service:
 
     def board(self, task: str, device: DeviceName, *, limit: int = 100) -> Board:
         """The top of a board; NotFound for an unknown task."""
+        return self.rendered_board(task, device, limit=limit).board
+
+    def rendered_board(self, task: str, device: DeviceName, *, limit: int = 100) -> Rendered:
+        """The same with its JSON; NotFound for an unknown task."""
         version = self._folder(task).task.version
-        name = board.BoardName(task, version, device)
-        with self.store.read() as session:
-            return presenting.board(session, name, limit)
+        return self.boards.get(BoardName(task, version, device), limit)
 
     def health(self) -> Health:
         """The truth about database, Redis, workers and queues, without names for nobody known;

@@ -173,15 +173,24 @@ async def follow_submission(
             yield ServerSentEvent(event="finished", raw_data=detail.model_dump_json())
 
 
-@router.get("/boards/{task}/{device}", responses=problems(404))
+@router.get(
+    "/boards/{task}/{device}",
+    response_model=Board,
+    responses={304: {"description": "It is as `If-None-Match` says."}, **problems(404)},
+)
 def read_board(
     service: CurrentService,
     task: str,
     device: DeviceName,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> Board:
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
     """The ranking of a task on a device: each user's best accepted submission."""
-    return service.board(task, device, limit=limit)
+    found = service.rendered_board(task, device, limit=limit)
+    headers = {"ETag": found.tag, "Cache-Control": "private, no-cache"}
+    if if_none_match and found.tag in if_none_match:
+        return Response(status_code=304, headers=headers)
+    return Response(found.body, media_type="application/json", headers=headers)
 
 
 @router.get("/health", responses={503: {"model": Health}})

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.pooling import Estimate, estimate_of, pool
-from app.store.tables import BoardRow, SittingRow, StandingRow, SubmissionRow
+from app.store.tables import BoardRow, BoardVersionRow, SittingRow, StandingRow, SubmissionRow
 from kernels.contract import HARNESS_VERSION, DeviceName, Report, Verdict
 
 
@@ -35,6 +35,9 @@ class BoardName(NamedTuple):
     harness: int = HARNESS_VERSION
 
 
+_HELD = text("held <> ''")
+"""Spelled as the partial index spells it, so that a database uses it."""
+
 _PLACE = ("submission", "score", "low", "high", "sittings", "finished_at")
 
 
@@ -56,6 +59,7 @@ def enter(session: Session, row: SubmissionRow, report: Report) -> None:
     session.flush()
     for name in changed:
         _choose(session, name, row.user)
+    _count_change(session, _name_of(standing))
 
 
 def hold(session: Session, row: SubmissionRow, reason: str) -> None:
@@ -66,6 +70,7 @@ def hold(session: Session, row: SubmissionRow, reason: str) -> None:
     standing.held = reason
     session.flush()
     _choose(session, _name_of(standing), row.user)
+    _count_change(session, _name_of(standing))
 
 
 def standing(session: Session, row: SubmissionRow) -> StandingRow | None:
@@ -82,6 +87,12 @@ def top(session: Session, name: BoardName, limit: int) -> Sequence[Standing]:
         .limit(limit)
     )
     return [Standing(*row) for row in rows]
+
+
+def version(session: Session, name: BoardName) -> int:
+    """A number that grows whenever something changes that the board shows."""
+    query = select(BoardVersionRow.version).where(*_on(BoardVersionRow, name))
+    return session.scalar(query) or 0
 
 
 def size(session: Session, name: BoardName) -> int:
@@ -103,7 +114,7 @@ def held(session: Session, name: BoardName, limit: int) -> Sequence[tuple[str, s
     rows = session.execute(
         select(StandingRow.user, SubmissionRow.id, StandingRow.held)
         .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
-        .where(*_on(StandingRow, name), StandingRow.held != "")
+        .where(*_on(StandingRow, name), _HELD)
         .order_by(StandingRow.submission.desc())
         .limit(limit)
     )
@@ -155,8 +166,19 @@ def _take_turns(session: Session, name: BoardName, user: str) -> None:
         session.execute(select(func.pg_advisory_xact_lock(zlib.crc32(repr((name, user)).encode()))))
 
 
-def _on(table: type[BoardRow] | type[StandingRow], name: BoardName) -> list[Any]:
-    return [getattr(table, field) == value for field, value in name._asdict().items()]
+def _count_change(session: Session, name: BoardName) -> None:
+    """Last of all in a transaction, since all others that change the board wait for its end."""
+    key = dict(zip(BoardName._fields[:3], name, strict=False))
+    insert = _insert(session)(BoardVersionRow).values(**key, version=1)
+    more = {"version": BoardVersionRow.version + 1}
+    session.execute(insert.on_conflict_do_update(index_elements=list(key), set_=more))
+
+
+def _on(
+    table: type[BoardRow] | type[BoardVersionRow] | type[StandingRow], name: BoardName
+) -> list[Any]:
+    fields = {field: value for field, value in name._asdict().items() if hasattr(table, field)}
+    return [getattr(table, field) == value for field, value in fields.items()]
 
 
 def _name_of(row: StandingRow) -> BoardName:

@@ -185,6 +185,16 @@ class StandingRow(Base):
     __tablename__ = "standings"
     __table_args__ = (
         Index("standings_best", "task", "task_version", "device", "harness", "user", "score"),
+        Index(
+            "standings_held",
+            "task",
+            "task_version",
+            "device",
+            "harness",
+            "submission",
+            sqlite_where=text("held <> ''"),
+            postgresql_where=text("held <> ''"),
+        ),
     )
 
     submission: Mapped[int] = mapped_column(
@@ -224,6 +234,17 @@ class BoardRow(Base):
     high: Mapped[float]
     sittings: Mapped[int]
     finished_at: Mapped[datetime]
+
+
+class BoardVersionRow(Base):
+    """How often a board has changed, whichever clock measured what changed it."""
+
+    __tablename__ = "board_versions"
+
+    task: Mapped[str] = mapped_column(String(64), primary_key=True)
+    task_version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    device: Mapped[DeviceName] = mapped_column(primary_key=True)
+    version: Mapped[int]
 
 
 class RerunRow(Base):
