@@ -7,6 +7,7 @@ from math import exp, log
 from app.errors import NotFound
 from app.pages.charts import Charts, charts_of
 from app.pages.listing import MOST_LINES, Line, excerpt, lines
+from app.pages.reruns import Again, again_of
 from app.schemas import Board, BoardEntry, CaseDetail, SubmissionDetail, TaskDetail
 from app.service import Service
 from kernels.contract import DEVICES, CaseResult, Device, Diagnostic, Report
@@ -52,6 +53,8 @@ class ReportView:
     """The board's best submission, to compare with; None if it is this one or there is none."""
     charts: Charts
     limits: Device
+    again: Again | None
+    """What was done with its plan after it was judged."""
 
 
 def view_of(service: Service, detail: SubmissionDetail, report: Report) -> ReportView:
@@ -76,6 +79,7 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         roofline=_mean(timing.roofline for timing in timings),
         reached=_mean(timing.reached for timing in timings),
         limits=DEVICES[report.device],
+        again=again_of(service, detail, report) if task else None,
         place=_place(board, detail) if board else None,
         best=_other_best(board, detail) if board else None,
         charts=charts_of(

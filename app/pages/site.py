@@ -9,6 +9,7 @@ from app.pages import (
     comparisons,
     documents,
     health,
+    reruns,
     submissions,
     tasks,
 )
@@ -23,7 +24,7 @@ def mount_pages(app: FastAPI) -> None:
     for part in (health.router, documents.router, accounts.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
-    for page in (tasks, submissions, comparisons, boards, accounts, admin):
+    for page in (tasks, submissions, reruns, comparisons, boards, accounts, admin):
         inside.include_router(page.router)
     for router in (for_all, inside):
         app.include_router(router)

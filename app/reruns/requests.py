@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
+import redis
 from sqlalchemy.orm import Session
 
 from app import visibility
@@ -24,7 +25,9 @@ MOST_INSPECTIONS = 24
 _PLAN_BYTES = 2 * limits.BUNDLE_BYTES
 """Of all plans of one rerun, since Redis holds them."""
 
-_LOOKED_AT = {
+_OLDER = "the measurer does not know of inspections: update it to the service's release"
+
+LOOKED_AT = {
     Verdict.ACCEPTED,
     Verdict.IMPLAUSIBLE,
     Verdict.WRONG_ANSWER,
@@ -108,17 +111,18 @@ def remeasure_board(
 
 def offers(service: Service, device: DeviceName) -> dict[RerunKind, str]:
     """Why each inspection cannot be had now, and what to do; empty where it can."""
-    workers = [w for w in service.presence.workers() if w.role == "measure" and w.device is device]
+    kinds = [kind for kind in RerunKind if kind.inspects]
+    try:
+        workers = service.presence.workers()
+    except redis.RedisError:
+        return dict.fromkeys(kinds, "the queue does not answer: ask again in a while")
+    there = [worker for worker in workers if worker.role == "measure" and worker.device is device]
+    nobody = f"no measurer of an {device} is there now: start one"
     found = {}
-    for kind in RerunKind:
-        answers = [worker.inspections.get(kind, "this measurer is older") for worker in workers]
-        if kind.inspects:
-            found[kind] = "" if "" in answers else next(iter(answers), _nobody(device))
+    for kind in kinds:
+        answers = [worker.inspections.get(kind, _OLDER) for worker in there]
+        found[kind] = "" if "" in answers else next(iter(answers), nobody)
     return found
-
-
-def _nobody(device: DeviceName) -> str:
-    return f"no measurer of an {device} is there now: start one"
 
 
 def _lock(session: Session, row: SubmissionRow, kind: RerunKind) -> str | None:
@@ -147,7 +151,7 @@ def _check_accepted(
 
 
 def _check_sound(service: Service, session: Session, row: SubmissionRow) -> None:
-    if row.verdict not in _LOOKED_AT or not row.measured:
+    if row.verdict not in LOOKED_AT or not row.measured:
         raise Conflict(
             f"submission {row.id} has no plan that ran to its end on a GPU",
             "Look at one that did; this one's report says what it lacks.",

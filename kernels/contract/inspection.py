@@ -120,5 +120,4 @@ class Inspection(Model):
     notes: tuple[ShortText, ...] = Field((), max_length=16)
     """What a reader must know of it, such as what the tool cannot see."""
     seconds: float = Field(ge=0)
-    gpu: ShortText = ""
     worker: ShortText = ""

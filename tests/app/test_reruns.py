@@ -1,22 +1,25 @@
 """Measuring again and looking deeper: asked for once, done once, never to a wrong one's favour."""
 
 import math
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
 
 from app import clock
 from app.errors import Conflict, NotFound, TooManyRequests, Unavailable
 from app.main import Parts, assemble
+from app.redis_server import EmbeddedRedis
 from app.reruns import presenting, requests
-from app.store import board
+from app.settings import Settings
+from app.store import Store, board
 from app.store.submissions import by_id
-from app.store.tables import Base, PlanRow
+from app.store.tables import PlanRow
 from kernels.catalog import Catalog
 from kernels.contract import DeviceName, Verdict
 from kernels.contract.rerun import RerunKind, RerunState, Turn, rerun_bundle_key
-from tests.app.conftest import temporary_settings
+from tests.app.conftest import emptied_database, temporary_settings
 from tests.app.judging import consume, judge
 from tests.app.rerunning import (
     BUNDLE,
@@ -34,29 +37,37 @@ LATER = 30.0
 
 
 @pytest.fixture(scope="module")
-def assembled(catalog: Catalog) -> Iterator[Parts]:
-    """Everything but the background loops, for all tests of this module."""
+def redis_address() -> Iterator[str]:
+    """A Redis for all tests of this module."""
     with temporary_settings() as settings:
-        parts = assemble(settings, catalog)
-        assert parts.embedded is not None
-        parts.embedded.ensure()
-        parts.store.migrate()
-        yield parts
-        parts.embedded.stop()
-        parts.connection.close()
-        parts.store.close()
+        server = EmbeddedRedis(settings.redis_socket)
+        server.ensure()
+        yield settings.redis_address
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty SQLite database with all tables, to copy: making them takes longest."""
+    path = tmp_path_factory.mktemp("tables") / "empty.db"
+    store = Store(f"sqlite:///{path}")
+    store.migrate()
+    store.close()
+    return path
 
 
 @pytest.fixture
-def parts(assembled: Parts) -> Parts:
-    """The same, emptied, with a measurer."""
-    assembled.connection.flushall()
-    with assembled.store.write() as session:
-        for table in reversed(Base.metadata.sorted_tables):
-            session.execute(delete(table))
-    assembled.events._make_group()
-    measurer(assembled)
-    return assembled
+def parts(redis_address: str, tables: Path, tmp_path: Path, catalog: Catalog) -> Iterator[Parts]:
+    """Everything but the background loops, with a measurer."""
+    shutil.copy(tables, tmp_path / "kerneljudge.db")
+    settings = Settings(data_dir=tmp_path, redis_url=redis_address, database_url=emptied_database())
+    parts = assemble(settings, catalog)
+    parts.connection.flushall()
+    parts.store.migrate()
+    measurer(parts)
+    yield parts
+    parts.connection.close()
+    parts.store.close()
 
 
 def remeasure(parts: Parts, submission: str) -> str:
@@ -312,7 +323,7 @@ def test_where_a_tool_is_missing_the_answer_says_so(parts: Parts) -> None:
     assert refusal.value.detail == "ncu is not installed"
     assert refusal.value.next_step == "Install NVIDIA Nsight Compute."
     assert requests.inspect(parts.service, one.id, RerunKind.MEMCHECK).created
-    with pytest.raises(Unavailable, match="older"):
+    with pytest.raises(Unavailable, match="does not know of inspections"):
         requests.inspect(parts.service, one.id, RerunKind.RACECHECK)
 
 

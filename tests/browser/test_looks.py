@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from kernels.contract.rerun import RerunKind
 from tests.browser.conftest import OpenPage, picture
-from tests.pages import samples
+from tests.pages import rerunning, samples
 from tests.pages.site import Site
 
 pytestmark = pytest.mark.browser
@@ -27,7 +28,14 @@ def paths(site: Site) -> dict[str, str]:
         name: f"/submissions/{site.finish(make(site.submit(_source(name))))}"
         for name, make in _SAMPLES.items()
     }
+    rerunning.offer(site, memcheck="", racecheck="", profile="")
+    again = rerunning.accepted(site, scale=1.1)
+    rerunning.measure(site, again)
+    rerunning.look(site, again, RerunKind.MEMCHECK, rerunning.FOUND)
+    rerunning.look(site, again, RerunKind.RACECHECK, rerunning.RACES)
+    rerunning.look(site, again, RerunKind.PROFILE, rerunning.PROFILE)
     return {
+        "again": f"/submissions/{again}",
         "tasks": "/",
         "task": "/tasks/softmax",
         "matmul": "/tasks/matmul",

@@ -34,6 +34,14 @@ def test_each_launch_has_its_case_and_its_counters() -> None:
     assert sum(stall.share for stall in short.stalls) == pytest.approx(1, abs=0.05)
 
 
+def test_a_matrix_product_shows_its_tensor_cores_and_what_holds_it() -> None:
+    seen = recorded("tile", "square_4096", "square_8192")
+    first = seen.profiles[0]
+    assert first.tensor == pytest.approx(0.346, abs=0.001)
+    assert first.load_use is None, "its loads are asynchronous copies"
+    assert any("use each byte more often" in sentence for sentence in first.findings)
+
+
 def test_every_counter_that_is_asked_for_was_there() -> None:
     lines = (DATA / "fused.profile.csv").read_text().splitlines()
     header = next(line for line in lines if line.startswith('"ID"'))
@@ -72,6 +80,8 @@ def profile(**counted: object) -> KernelProfile:
     ("counted", "words"),
     [
         ({"memory": 0.92, "compute": 0.3}, "move fewer bytes"),
+        ({"memory": 0.92, "compute": 0.3, "dram": 0.9}, "move fewer bytes"),
+        ({"memory": 0.87, "compute": 0.3, "dram": 0.1}, "device memory is 10% busy"),
         ({"memory": 0.4, "compute": 0.9}, "compute less"),
         ({"memory": 0.2, "compute": 0.1}, "does not fill the GPU"),
         ({"waves": 0.25}, "fills 25% of the GPU's block slots"),
@@ -91,6 +101,11 @@ def profile(**counted: object) -> KernelProfile:
 def test_a_counter_that_leaves_no_doubt_is_said(counted: dict[str, object], words: str) -> None:
     [sentence] = findings(profile(**counted))
     assert words in sentence
+
+
+def test_a_grid_that_is_too_small_is_not_called_uneven() -> None:
+    few = profile(waves=0.12, occupancy=0.06, occupancy_limit=0.5)
+    assert [sentence[:14] for sentence in findings(few)] == ["The grid fills"]
 
 
 def test_waiting_for_memory_is_no_finding_where_memory_is_busy() -> None:

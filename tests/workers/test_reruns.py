@@ -74,7 +74,7 @@ def run(
     return go
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, *found: Any) -> None:
+def answers(monkeypatch: pytest.MonkeyPatch, *found: Measured | Exception) -> None:
     """What the measurer says, turn by turn, in place of a GPU."""
     left = iter(found)
 

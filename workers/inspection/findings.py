@@ -55,7 +55,7 @@ def _limit(profile: KernelProfile) -> Iterator[str]:
     if memory is None or compute is None:
         return
     if memory >= _NEAR_LIMIT and memory >= compute:
-        yield f"It runs at {memory:.0%} of what the memory system sustains: move fewer bytes."
+        yield _memory_limit(memory, profile.dram)
     elif compute >= _NEAR_LIMIT:
         yield f"It runs at {compute:.0%} of what the multiprocessors sustain: compute less."
     elif max(memory, compute) < _IDLE:
@@ -63,6 +63,15 @@ def _limit(profile: KernelProfile) -> Iterator[str]:
             f"Neither memory ({memory:.0%}) nor arithmetic ({compute:.0%}) is near its limit: "
             "it waits, or does not fill the GPU."
         )
+
+
+def _memory_limit(memory: float, dram: float | None) -> str:
+    if dram is None or dram >= _NEAR_LIMIT:
+        return f"It runs at {memory:.0%} of what the memory system sustains: move fewer bytes."
+    return (
+        f"It runs at {memory:.0%} of what caches and shared memory sustain, and device memory is "
+        f"{dram:.0%} busy: use each byte more often once it is loaded, in larger blocks."
+    )
 
 
 def _waves(profile: KernelProfile) -> Iterator[str]:
@@ -104,7 +113,7 @@ def _occupancy(profile: KernelProfile) -> Iterator[str]:
     if most < _LOW_OCCUPANCY and profile.limited_by:
         limits = " and ".join(profile.limited_by)
         yield f"{most:.0%} of the warps can be resident, limited by {limits}."
-    elif reached < 0.6 * most:
+    elif reached < 0.6 * most and (profile.waves or 1) >= _FULL_WAVE:
         yield f"{most:.0%} of the warps could be resident, {reached:.0%} are: blocks end unevenly."
 
 

@@ -84,7 +84,8 @@ def _profile(case: str, row: Mapping[str, str]) -> KernelProfile:
         name: _ratio(number(of), number(per)) for name, (of, per) in counters.REQUESTS.items()
     }
     used = {
-        name: _scaled(number(metric), 1 / _SECTOR_BYTES)
+        # Nought where no plain load or store moved anything, as with asynchronous copies.
+        name: _scaled(number(metric), 1 / _SECTOR_BYTES) or None
         for name, metric in counters.USED_BYTES.items()
     }
     profile = KernelProfile(
