@@ -1,5 +1,7 @@
 """What kernels get: arguments, alternatives, descriptors, and what the assembler says."""
 
+import pytest
+
 from kernels.contract import (
     Choice,
     FloatArgument,
@@ -8,9 +10,24 @@ from kernels.contract import (
     Real,
     TensorMapArgument,
 )
-from tests.build.builds import COPY, COPYING, built, names, plan_of, task
+from tests.build.builds import AFTER_COPY, COPY, COPYING, built, failed, names, plan_of, task
 
 ELEMENT_TYPES = ("float16", "float32", "float64", "bfloat16", "int32", "int8")
+
+
+@pytest.mark.parametrize(
+    "apart", ["y.data_ptr() - x.data_ptr()", "(x[3:].data_ptr() - y.data_ptr()) // 4"]
+)
+def test_how_far_tensors_lie_apart_is_no_argument(apart: str) -> None:
+    failure = failed(f"""
+def solve(x):
+    y = torch.empty_like(x)
+    copy[(2,)](x, y, 1 << 40, BLOCK=64)
+    copy[(2,)](x, y, {apart}, BLOCK=64)
+    return y
+""")
+    assert failure.reason.startswith("argument 2 is how far two tensors lie apart")
+    assert failure.diagnostics[0].line == AFTER_COPY + 4
 
 
 def test_scalars_in_every_width() -> None:

@@ -124,6 +124,22 @@ def solve(x):
     ]
 
 
+def test_a_graph_may_hold_a_choice() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+def solve(x):
+    part, y, graph = x.new_zeros(4, 100), torch.empty_like(x), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        split(x, part)
+        join(part, y, 1)
+    graph.replay()
+    return y
+"""
+    )
+    assert kinds(case) == ["op", "choice", "launch"]
+
+
 def test_later_launches_of_the_same_tuner_go_with_it() -> None:
     case = plan_of(
         SPLIT

@@ -43,7 +43,7 @@ def _argument(recorder: Recorder, kind: str, value: Any, position: int) -> Argum
     if kind.startswith("*"):
         return _pointer(recorder, value, position)
     if kind in _INTEGERS:
-        return _integer(recorder, kind, int(value))
+        return _integer(recorder, kind, int(value), position)
     if kind in _FLOATS:
         return FloatArgument(type=kind, value=Real.of(float(value)))
     raise recorder.refused(
@@ -52,10 +52,15 @@ def _argument(recorder: Recorder, kind: str, value: Any, position: int) -> Argum
     )
 
 
-def _integer(recorder: Recorder, kind: Any, value: int) -> Argument:
+def _integer(recorder: Recorder, kind: Any, value: int, position: int) -> Argument:
     place = recorder.memory.find(value) if kind in ("i64", "u64") else None
     if place is not None:
         return PointerArgument(buffer=place[0].index, offset=place[1])
+    if recorder.memory.is_difference(value):
+        raise recorder.refused(
+            f"argument {position} is how far two tensors lie apart, which is different on the GPU",
+            "pass both tensors",
+        )
     return IntegerArgument(type=kind, value=value)
 
 

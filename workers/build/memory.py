@@ -12,6 +12,9 @@ from workers.facade import Refusal
 BASE = 0x5A17_C000_0000
 """First address: an unlikely number, so that no count or hash in a constant passes for one."""
 ALIGNMENT = 512
+GAP = 1 << 33
+"""Between storages, so that no count passes for the difference of two addresses; 4,096 fit."""
+_LEAST_DIFFERENCE = GAP >> 4
 DTYPES = {getattr(torch, name.value): name for name in DType}
 
 
@@ -43,6 +46,7 @@ class Memory:
         self._by_storage: dict[int, Allocation] = {}
         self._starts: list[int] = []
         self._next = BASE
+        self._nbytes = 0
 
     def of(self, tensor: torch.Tensor) -> Allocation:
         """The allocation that a tensor lies in."""
@@ -68,6 +72,16 @@ class Memory:
         allocation = self.allocations[bisect.bisect_right(self._starts, address) - 1]
         offset = address - allocation.address
         return (allocation, offset) if offset <= allocation.nbytes else None
+
+    def is_difference(self, value: int) -> bool:
+        """Whether a number is how far two tensors lie apart, in bytes or in elements."""
+        if abs(value) < _LEAST_DIFFERENCE:
+            return False
+        return any(self._apart(one, value * size) for size in (1, 2, 4, 8) for one in self._starts)
+
+    def _apart(self, start: int, distance: int) -> bool:
+        found = self.find(start + distance)
+        return found is not None and found[0].address != start
 
     def reached(self, indices: set[int]) -> set[int]:
         """Those allocations and all that constants among them hold addresses of."""
@@ -102,17 +116,18 @@ class Memory:
                 "allocate one larger tensor and use views of it",
             )
         nbytes = storage.nbytes()
-        if self._next - BASE + nbytes > limits.CASE_BYTES:
+        if self._nbytes + nbytes > limits.CASE_BYTES:
             raise Refusal(
                 f"the tensors of a case take more than {limits.CASE_BYTES >> 30} GiB",
                 "allocate smaller tensors, or use them again",
             )
         allocation = Allocation(len(self.allocations), self._next, nbytes, storage)
         self.allocations.append(allocation)
+        self._nbytes += nbytes
         self._starts.append(allocation.address)
         self._by_storage[storage._cdata] = allocation
         # At least one unused alignment unit in between, so that an end is no other's start.
-        self._next += (nbytes // ALIGNMENT + 2) * ALIGNMENT
+        self._next += (nbytes // ALIGNMENT + 2) * ALIGNMENT + GAP
         return allocation
 
 

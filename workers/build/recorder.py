@@ -39,6 +39,8 @@ class Recorder:
         """Constants that were read after a kernel had got them."""
         self._launched: set[int] = set()
         self._lists: list[list[Recorded]] = [[]]
+        self._graphs = 0
+        """How many of the lists are captured graphs."""
         self._choices: dict[object, int] = {}
         self._settled: set[int] = set()
 
@@ -51,6 +53,11 @@ class Recorder:
     def branching(self) -> bool:
         """Whether what is recorded now may not happen."""
         return len(self._lists) > 1
+
+    @property
+    def nested(self) -> bool:
+        """Whether what is recorded now belongs to an alternative, where no choice can stand."""
+        return len(self._lists) > 1 + self._graphs
 
     def emit(self, step: Recorded) -> None:
         """Add a step; Refusal when there are too many."""
@@ -82,6 +89,16 @@ class Recorder:
     def end(self) -> list[Recorded]:
         """End the newest list; a submission that ends more than it began gets an empty one."""
         return self._lists.pop() if self.branching else []
+
+    def begin_graph(self) -> None:
+        """Start the list of a graph."""
+        self._graphs += 1
+        self.begin()
+
+    def end_graph(self) -> list[Recorded]:
+        """End it."""
+        self._graphs = max(self._graphs - 1, 0)
+        return self.end()
 
     def choice(self, key: object) -> int:
         """Number of the autotuner's decision with that key."""

@@ -98,11 +98,11 @@ class RecordingHooks(Hooks):
 
     def begin_capture(self) -> None:
         """A captured graph is a list of steps."""
-        self._recorder.begin()
+        self._recorder.begin_graph()
 
     def end_capture(self) -> object:
         """The captured steps."""
-        return self._recorder.end()
+        return self._recorder.end_graph()
 
     def replay(self, captured: object) -> None:
         """The captured steps once more."""

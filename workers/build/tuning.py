@@ -81,7 +81,7 @@ class Tuning:
         if not alternatives:
             raise unfit or ValueError("the autotuner has no configurations")
         trial.settle([config for config, _ in alternatives], key)
-        if self._recorder.branching:
+        if self._recorder.nested:
             # A tuner within an alternative of another one: its first configuration stands.
             for step in alternatives[0][1]:
                 self._recorder.emit(step)
