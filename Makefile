@@ -25,7 +25,7 @@ lint: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 hostile: $(VENV)/.ready ## the hostile submissions with those that take long
-	KERNELJUDGE_HOSTILE=all $(BIN)/python -m pytest tests/hostile
+	KERNELJUDGE_HOSTILE=all $(BIN)/python -m pytest tests/hostile tests/chaos
 
 SUBMISSIONS ?= 300
 chaos: $(VENV)/.ready ## judge submissions while everything that can fail does: make chaos SEED=7

@@ -119,6 +119,10 @@ def _banners(
             "UNSAFE: a worker runs submissions without a complete jail. "
             "Submit only code that you trust."
         )
+    for worker in workers:
+        if worker.state == "quarantined":
+            gpu = f"The GPU {worker.gpu} of {worker.host}" if worker.gpu else worker.name
+            banners.append(f"{gpu} is out of service: {worker.detail}")
     if not _builders(workers):
         banners.append("No worker is running: what is submitted now is judged later.")
     elif not any(worker.role == "measure" and _serving(worker) for worker in workers):

@@ -14,15 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from kernels import logs
-from workers import ceilings, servers
+from workers import ceilings, gpu_health, gpu_lock, servers
+from workers.answers import JudgeFault
 from workers.gpus import Gpu, find_gpus
 from workers.heartbeat import Heartbeat
 from workers.host import QueueWorker, queue_workers
-from workers.jail import JailLevel, JailRefused, probe
+from workers.jail import JailClient, JailLevel, JailRefused, probe
 from workers.keeper import ServerKeeper
 from workers.settings import Settings
 
 _log = logging.getLogger("workers")
+_GPU_WAIT_S = 120.0
 _LOOK_S = 0.5
 """How often the processes are looked at."""
 
@@ -72,7 +74,8 @@ def _serve(settings: Settings, stopping: threading.Event) -> None:
     try:
         for keeper in keepers:
             keeper.wait_ready()
-        reached = ceilings.take(settings, gpus)
+        healthy = [gpu for gpu in gpus if _admit(settings, gpu)]
+        reached = ceilings.take(settings, healthy)
         for worker in workers:
             worker.ceilings = reached.get(worker.gpu.index) if worker.gpu else None
         _keep_alive(workers, heartbeat, stopping)
@@ -83,6 +86,19 @@ def _serve(settings: Settings, stopping: threading.Event) -> None:
             heartbeat.stop()
         for keeper in keepers:
             keeper.stop()
+
+
+def _admit(settings: Settings, gpu: Gpu) -> bool:
+    """Whether a GPU is healthy; one that is not is in quarantine until the next start."""
+    name = servers.measure_server(gpu)
+    note = gpu_health.note_of(settings, name)
+    try:
+        with gpu_lock.held(name, settings.runtime_dir, _GPU_WAIT_S) as lock:
+            measurer = JailClient(servers.socket_of(settings, name), held=(lock,))
+            return gpu_health.admit(note, measurer)
+    except JudgeFault as error:
+        gpu_health.quarantine(note, str(error))
+        return False
 
 
 def _start_servers(settings: Settings, gpus: list[Gpu]) -> list[ServerKeeper]:
@@ -107,7 +123,9 @@ def _keep_alive(
     _log.info("serving %s", ", ".join(sorted({worker.queue for worker in workers})))
     while not stopping.wait(_LOOK_S):
         for worker in workers:
-            if not worker.alive():
+            if worker.quarantined:
+                worker.stop()  # at once: what it took since would be measured on a sick GPU
+            elif not worker.alive():
                 _log.warning("worker %s ended; starting another", worker.name)
                 worker.start()
 

@@ -48,7 +48,7 @@ class Heartbeat(threading.Thread):
 
     def beat(self) -> bool:
         """Publish once; whether a worker is still starting."""
-        infos = [self._info(worker) for worker in self._workers if worker.alive()]
+        infos = [self._info(worker) for worker in self._workers if _is_there(worker)]
         for info in infos:
             self._redis.set(worker_key(info.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
         return any(info.state == "starting" for info in infos)
@@ -66,10 +66,21 @@ class Heartbeat(threading.Thread):
             jail_complete=self._jail_complete,
             ceilings=worker.ceilings,
             inspections=worker.inspections,
-            state=_state(self._redis.hget(f"rq:worker:{worker.name}", "state")),
+            state=self._state(worker),
+            detail=worker.quarantined[:500],
             started_at=self._started_at,
             seen_at=datetime.now(UTC),
         )
+
+    def _state(self, worker: QueueWorker) -> State:
+        if worker.quarantined:
+            return "quarantined"
+        return _state(self._redis.hget(f"rq:worker:{worker.name}", "state"))
+
+
+def _is_there(worker: QueueWorker) -> bool:
+    """Whether to speak of it: it runs, or people should know why it does not."""
+    return worker.alive() or bool(worker.quarantined)
 
 
 def _state(text: bytes | str | None) -> State:

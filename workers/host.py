@@ -12,7 +12,7 @@ from typing import Literal
 
 from kernels.contract import Ceilings
 from kernels.contract.rerun import RerunKind
-from workers import ceilings
+from workers import ceilings, gpu_health
 from workers.gpus import Gpu
 from workers.inspection.availability import unavailable
 from workers.servers import measure_server
@@ -43,13 +43,25 @@ class QueueWorker:
         return {kind: unavailable(self.settings, kind) for kind in RerunKind if kind.inspects}
 
     @property
+    def quarantined(self) -> str:
+        """Why its GPU is out of service; '' while it serves."""
+        if self.gpu is None:
+            return ""
+        try:
+            return gpu_health.note_of(self.settings, measure_server(self.gpu)).read_text()
+        except FileNotFoundError:
+            return ""
+
+    @property
     def queue(self) -> str:
         """The queue it serves."""
         return "build" if self.gpu is None else f"measure:{self.gpu.device.value}"
 
     def start(self) -> None:
-        """Start, or start again."""
+        """Start, or start again; one whose GPU is in quarantine only gets its name."""
         self.name = f"{self.settings.host}-{self.role}-{secrets.token_hex(3)}"
+        if self.quarantined:
+            return
         environment = os.environ | {
             "KERNELJUDGE_JAIL_LEVEL": self.jail_level,
             "KERNELJUDGE_MEASURE_SERVER": measure_server(self.gpu),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rq import Queue, Retry
@@ -26,7 +27,7 @@ from kernels.contract import (
     job_id,
 )
 from kernels.logs import about
-from workers import gpu_lock, reports
+from workers import gpu_health, gpu_lock, reports
 from workers.answers import JudgeFault
 from workers.building import Built, worth_keeping
 from workers.building import build as run_build
@@ -45,6 +46,8 @@ from workers.settings import Settings
 
 _log = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
+_MEASURING_SLACK_S = 300
+"""For waiting for the GPU and asking whether it is healthy; RQ's timeout is an outer net."""
 _SERVER_RESTART_S = 60.0
 """A fork server that died is back within seconds; an attempt waits for it."""
 
@@ -99,6 +102,8 @@ def _judge(payload: dict[str, Any], stage: Callable[[Attempt], Report | None]) -
         try:
             attempt = _attempt(submission, settings, publisher)
             report = stage(attempt)
+        except gpu_health.OutOfService:
+            raise  # RQ puts the job back
         except JudgeFault as fault:
             _log.error("attempt %s: %s\n%s", publisher.attempt, fault, fault.detail)
             report, lasting = reports.judge_error(submission, str(fault)), fault.lasting
@@ -220,7 +225,7 @@ def _queue_measuring(attempt: Attempt) -> None:
             job_id=job_id("measure", submission.id, submission.attempt),
             unique=True,
             retry=Retry(max=2),
-            job_timeout=int(attempt.task.limits.measure) + 120,
+            job_timeout=int(attempt.task.limits.measure) + _MEASURING_SLACK_S,
             result_ttl=3600,
             failure_ttl=86_400,
             description=f"measure {submission.id}-{submission.attempt}",
@@ -244,7 +249,11 @@ def _measure(attempt: Attempt) -> Report | None:
         rebuilding = pool.submit(_provenance, attempt, bundle)
         with gpu_lock.held(device, attempt.settings.runtime_dir, task.limits.measure) as lock:
             measurer = attempt.jail(device, lock)
-            measured = run_measure(submission, task, attempt.folder.reference, packed, measurer)
+            measuring = partial(
+                run_measure, submission, task, attempt.folder.reference, packed, measurer
+            )
+            note = gpu_health.note_of(attempt.settings, device)
+            measured = gpu_health.watched(measuring, measurer, note)
         provenance = rebuilding.result()
     return _measured(attempt, bundle, measured, provenance)
 

@@ -8,6 +8,7 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import redis
@@ -16,7 +17,7 @@ from kernels.contract import STREAM, DeviceName, Durations, Event, Report
 from kernels.contract.event import RerunEndEvent, RerunEvent, SittingEvent
 from kernels.contract.inspection import Inspection
 from kernels.contract.rerun import Rerun, Turn, rerun_bundle_key
-from workers import gpu_lock, reports
+from workers import gpu_health, gpu_lock, reports
 from workers.answers import JudgeFault
 from workers.events import lease
 from workers.host import die_with_parent
@@ -159,7 +160,9 @@ def _measure(work: _Work) -> float:
         with work.gpu(task.limits.measure) as lock:
             path = socket_of(work.settings, work.server)
             jail = JailClient(path, _SERVER_RESTART_S, (lock,))
-            measured = run_measure(about, task, folder.reference, bundle, jail)
+            measuring = partial(run_measure, about, task, folder.reference, bundle, jail)
+            note = gpu_health.note_of(work.settings, work.server)
+            measured = gpu_health.watched(measuring, jail, note)
         work.publisher.sitting(turn, _report(work, about, measured))
         seconds += measured.seconds
     return seconds

@@ -200,6 +200,19 @@ class CompareAnswer(Message):
     cases: tuple[CaseResult, ...]
 
 
+class ProbeRequest(Message):
+    """To `measure` with a GPU: look whether it is healthy; answered by ProbeAnswer."""
+
+    kind: Literal["probe"] = "probe"
+
+
+class ProbeAnswer(Message):
+    """From `measure`: what is wrong with the GPU."""
+
+    problem: ShortText = ""
+    """One sentence; empty for a healthy one."""
+
+
 class CeilingsRequest(Message):
     """To `measure` with a GPU: measure what it reaches; answered by CeilingsAnswer."""
 

@@ -9,16 +9,18 @@ from workers.host import QueueWorker, queue_workers
 from workers.jail import Profile, ServerProcess, start_server
 from workers.settings import Settings
 
-_GPU = Gpu(index=0, device=DeviceName.H200, name="stand-in", driver="none")
+_GPU = Gpu(index=99, device=DeviceName.H200, name="stand-in", driver="none")
 
 
 def _start_measure(settings: Settings, gpu: Gpu | None) -> ServerProcess:
     if gpu is None:
         return _start_real(settings, None)
+    folder = settings.data_dir / "gpu"
+    folder.mkdir(exist_ok=True)
     profile = Profile(
         name=servers.measure_server(gpu),
-        readable=(*servers._readable(), settings.tasks_dir),
-        env=servers._environment(),
+        readable=(*servers._readable(), settings.tasks_dir, folder),
+        env=servers._environment(STAND_IN_GPU=str(folder)),
     )
     return start_server(
         settings.runtime_dir,

@@ -21,12 +21,14 @@ def solve(x):
     {name}[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
     return y
 """
-WRONG = "wrong"
+WRONG, CRASHES = "wrong", "crashes"
 """How the kernels of wrong submissions are called, for the stand-in that cannot run them."""
 
 _RIGHT = _HEAD + _DOUBLE.format(name="double", factor=2)
 _SLOW = "import time\n\ntime.sleep(1.5)\n" + _RIGHT
 _WRONG = _HEAD + _DOUBLE.format(name=WRONG, factor=3)
+CRASHING = _HEAD + _DOUBLE.format(name=CRASHES, factor=2)
+RIGHT = _RIGHT
 _READS = _RIGHT.replace("return y", "return y if y.sum().item() else y")
 _BROKEN = _RIGHT.replace("import triton.language as tl", "")
 _DISTINCT = 9

@@ -9,21 +9,36 @@ import time
 from pathlib import Path
 
 from kernels.contract import Bundle, Case, CaseResult, Timing, Verdict
-from kernels.contract.wire import MeasureAnswer, MeasureRequest
-from tests.chaos.sources import WRONG
+from kernels.contract.wire import (
+    AnswerRefused,
+    MeasureAnswer,
+    MeasureRequest,
+    ProbeAnswer,
+    ProbeRequest,
+)
+from tests.chaos.sources import CRASHES, WRONG
 
+GPU = Path(os.environ.get("STAND_IN_GPU", "/"))
+"""A folder that stands for the GPU: a file in it makes it sick."""
+SICK = "the stand-in is sick"
 _TAKES_S = 0.1
 TWO_AT_ONCE = "two plans were measured at once"
 
 
 def run(request: bytes) -> bytes:
-    """Answer a MeasureRequest."""
-    asked, blobs = MeasureRequest.unpack(request)
-    kernels = Bundle.unpack(blobs[0]).plan.kernels.values()
-    wrong = any(kernel.function.startswith(WRONG) for kernel in kernels)
-    reason = _alone(Path(asked.reference)) or ("by its name" if wrong else "")
-    cases = tuple(_result(case, reason) for case in asked.task.cases)
-    return MeasureAnswer(cases=cases).pack()
+    """Answer a MeasureRequest or a ProbeRequest; AnswerRefused for others."""
+    try:
+        ProbeRequest.unpack(request)
+        return ProbeAnswer(problem=SICK if (GPU / SICK).exists() else "").pack()
+    except AnswerRefused:
+        return _measured(*MeasureRequest.unpack(request)).pack()
+
+
+def _measured(asked: MeasureRequest, blobs: list[bytes]) -> MeasureAnswer:
+    names = {kernel.function for kernel in Bundle.unpack(blobs[0]).plan.kernels.values()}
+    reason = _alone(Path(asked.reference)) or ("by its name" if names & {WRONG, CRASHES} else "")
+    verdict = Verdict.RUNTIME_ERROR if CRASHES in names else Verdict.WRONG_ANSWER
+    return MeasureAnswer(cases=tuple(_result(case, verdict, reason) for case in asked.task.cases))
 
 
 def _alone(shared: Path) -> str:
@@ -37,8 +52,8 @@ def _alone(shared: Path) -> str:
     return ""
 
 
-def _result(case: Case, reason: str) -> CaseResult:
-    verdict = Verdict.WRONG_ANSWER if reason else Verdict.ACCEPTED
+def _result(case: Case, wrong: Verdict, reason: str) -> CaseResult:
+    verdict = wrong if reason else Verdict.ACCEPTED
     timing = None if reason or case.kind == "test" else _TIMING
     return CaseResult(case=case.name, kind=case.kind, verdict=verdict, reason=reason, timing=timing)
 

@@ -21,7 +21,7 @@ from kernels.contract import (
 from kernels.contract.inspection import Inspection
 from kernels.contract.rerun import Rerun, RerunKind, RerunPlan, Turn, rerun_bundle_key
 from kernels.contract.wire import Failure
-from workers import reruns
+from workers import gpu_health, reruns
 from workers.answers import JudgeFault
 from workers.inspection.looking import NotInspected
 from workers.jail import JailUnavailable
@@ -75,7 +75,7 @@ def run(
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *found: Measured | Exception) -> None:
-    """What the measurer says, turn by turn, in place of a GPU."""
+    """What the measurer says, turn by turn, in place of a healthy GPU."""
     left = iter(found)
 
     def measure(*_: Any) -> Measured:
@@ -85,6 +85,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *found: Measured | Exception) -> No
         return answer
 
     monkeypatch.setattr(reruns, "run_measure", measure)
+    monkeypatch.setattr(gpu_health, "problem", lambda measurer: "")
 
 
 def measured(cases: tuple[CaseResult, ...], failure: Failure | None = None) -> Measured:

@@ -16,10 +16,19 @@ from kernels.contract.wire import (
     InputsRequest,
     MeasureAnswer,
     MeasureRequest,
+    ProbeAnswer,
+    ProbeRequest,
 )
 from workers.measure import check
 
-Request = HostValuesRequest | InputsRequest | CompareRequest | CeilingsRequest | MeasureRequest
+Request = (
+    HostValuesRequest
+    | InputsRequest
+    | CompareRequest
+    | ProbeRequest
+    | CeilingsRequest
+    | MeasureRequest
+)
 
 _REQUEST: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
@@ -40,6 +49,9 @@ def run(request: bytes) -> bytes:
             return check.make_inputs(message)
         case CompareRequest():
             return check.compare_results(message, blobs)
+        case ProbeRequest():
+            canary = importlib.import_module("workers.measure.canary")
+            return ProbeAnswer(problem=canary.problem()).pack()
         case CeilingsRequest():
             ceilings = importlib.import_module("workers.measure.ceilings")
             return CeilingsAnswer(ceilings=ceilings.measure(message.device)).pack()

@@ -1,0 +1,34 @@
+"""Work whose result is known: what a healthy GPU cannot get wrong."""
+
+import torch
+
+_NUMBERS = 1 << 24
+_SIDE, _DEPTH = 2048, 64
+"""With entries up to 4 in size no sum of products is rounded in half precision."""
+
+
+def problem() -> str:
+    """What is wrong with the GPU, in a sentence; '' if nothing is."""
+    try:
+        if not _counts():
+            return "the GPU gets integers wrong, or does not keep them"
+        return "" if _multiplies() else "the GPU's tensor cores give wrong products"
+    except RuntimeError as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return f"the GPU fails at simple work: {first}"[:500]
+
+
+def _counts() -> bool:
+    numbers = torch.arange(_NUMBERS, dtype=torch.int64)
+    found = numbers.cuda()
+    for _ in range(4):
+        numbers, found = (numbers * 48_271) ^ (numbers >> 7), (found * 48_271) ^ (found >> 7)
+    return torch.equal(numbers, found.cpu())
+
+
+def _multiplies() -> bool:
+    chance = torch.Generator().manual_seed(0)
+    left = torch.randint(-4, 5, (_SIDE, _DEPTH), generator=chance).float()
+    right = torch.randint(-4, 5, (_DEPTH, _SIDE), generator=chance).float()
+    found = left.half().cuda() @ right.half().cuda()
+    return torch.equal(left @ right, found.float().cpu())
