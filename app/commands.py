@@ -1,10 +1,11 @@
-"""What an operator does on the command line: the first admin, passwords, invitations."""
+"""What an operator does on the command line: accounts, invitations, backups."""
 
 import argparse
 import getpass
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from app.errors import Invalid, NotFound, ServiceError
 from app.roles import Role, Scope
 from app.settings import Settings
 from app.store import Store
+from app.store.backup import backup, restore
 from kernels.contract.bundle import first_problem
 
 _OPERATOR = Caller("command line", frozenset(Scope))
@@ -33,6 +35,10 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("name")
         command.add_argument("--stdin", action="store_true", help="read the password from a pipe")
+    backup = commands.add_parser("backup", help="write the whole database to one file")
+    backup.add_argument("file", type=Path)
+    restore = commands.add_parser("restore", help="fill an empty database from a backup")
+    restore.add_argument("file", type=Path)
     invite = commands.add_parser("invite", help="make an invitation and print its address")
     invite.add_argument("--uses", type=int, default=1, help="how many accounts it makes")
     invite.add_argument("--days", type=int, default=14, help="how long it is good")
@@ -58,6 +64,10 @@ def _refuse(reason: str) -> int:
 
 
 def _do(arguments: argparse.Namespace, store: Store) -> str:
+    if arguments.command == "backup":
+        return f"{backup(store, arguments.file)} rows in {arguments.file}"
+    if arguments.command == "restore":
+        return f"{restore(arguments.file, store)} rows restored"
     if arguments.command == "invite":
         wanted = InviteRequest(note=arguments.note, uses=arguments.uses, days=arguments.days)
         return administration.create_invite(store, _OPERATOR, wanted).path

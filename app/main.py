@@ -25,6 +25,7 @@ from app.reaper import Patience, Reaper
 from app.redis_server import EmbeddedRedis, check_policy, connect
 from app.requests import RequestLog
 from app.reruns import Dispatcher, Results
+from app.retention import Retention
 from app.service import Service
 from app.settings import Settings
 from app.store import Store
@@ -124,6 +125,7 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     loops = {
         "event consumer": events.run,
         "reaper": reaper.run,
+        "retention": Retention(store, settings.plan_days).run,
         "dispatcher": lambda stop: dispatcher.run(stop, events.backlog),
     }
     background = Background(loops, embedded.ensure if embedded else _nothing)

@@ -62,6 +62,11 @@ class Settings:
     """KERNELJUDGE_RERUN_LIMIT: plans that wait to be measured or looked at once more."""
     waiting_limit: int = 2000
     """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
+    plan_days: int = 90
+    """KERNELJUDGE_PLAN_DAYS: launch plans are deleted so long after the verdict, unless they are
+    on a board; `0` keeps all."""
+    log: LogFormat = "text"
+    """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
     log: LogFormat = "text"
@@ -102,6 +107,9 @@ class Settings:
             ),
             rerun_limit=_number(text, "RERUN_LIMIT", cls.rerun_limit),
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
+            plan_days=0
+            if text.get("PLAN_DAYS") == "0"
+            else _number(text, "PLAN_DAYS", cls.plan_days),
             log=_word(text, "LOG", cls.log, get_args(LogFormat)),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
         )

@@ -62,6 +62,29 @@ class Store:
         with self._engine.connect() as connection:
             yield connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that sees the rows of one moment, whatever others write meanwhile."""
+        level = {} if self.embedded else {"isolation_level": "REPEATABLE READ"}
+        with self._engine.connect().execution_options(**level) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A connection whose changes are committed at the end, or undone by an error."""
+        with self._writing.begin() as connection:
+            yield connection
+
+    def compact(self) -> None:
+        """Of SQLite: everything into the one file, without gaps or a log beside it."""
+        self._engine.dispose()  # while another connection is open the log stays
+        connection = self._engine.raw_connection()  # a transaction would forbid both statements
+        try:
+            for statement in ("PRAGMA journal_mode=DELETE", "VACUUM"):
+                connection.cursor().execute(statement)
+        finally:
+            connection.close()
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
