@@ -31,6 +31,7 @@ from app.settings import Settings
 from app.store import Store
 from app.updates import Updates
 from kernels.catalog import Catalog
+from kernels.records import Records
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
         accounts,
         dispatcher,
         Boards(store),
+        Records(catalog),
     )
     loops = {
         "event consumer": events.run,

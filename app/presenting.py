@@ -3,11 +3,18 @@
 from sqlalchemy.orm import Session
 
 from app import ranking
-from app.schemas import Board, HeldEntry, StageEntry, SubmissionDetail, SubmissionSummary
+from app.schemas import (
+    Board,
+    HeldEntry,
+    HouseEntry,
+    StageEntry,
+    SubmissionDetail,
+    SubmissionSummary,
+)
 from app.store import board as boards
 from app.store import submissions
 from app.store.tables import StageRow, SubmissionRow
-from kernels.contract import Report
+from kernels.contract import Record, Report
 
 _SUMMARY = tuple(SubmissionSummary.model_fields)
 _STAGE = tuple(StageEntry.model_fields)
@@ -46,4 +53,19 @@ def board(session: Session, name: boards.BoardName, limit: int) -> Board:
         total=boards.size(session, name),
         outdated=boards.outdated(session, name),
         held=tuple(HeldEntry(user=u, submission=s, reason=reason) for u, s, reason in held),
+    )
+
+
+def house_entry(record: Record) -> HouseEntry:
+    """What a record says, in short."""
+    report = record.report
+    assert report.score is not None  # Record's validator
+    return HouseEntry(
+        task=report.task,
+        task_version=report.task_version,
+        device=report.device,
+        solution=record.solution,
+        score=report.score,
+        gpu=(report.environment and report.environment.gpu) or report.device.value,
+        judged_at=report.finished_at,
     )

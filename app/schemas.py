@@ -82,6 +82,26 @@ class TaskSummary(Schema):
     tags: tuple[str, ...]
 
 
+class HouseEntry(Schema):
+    """What the best solution that comes with the project reached: without a rank."""
+
+    task: str
+    task_version: int
+    device: DeviceName
+    solution: str
+    """Its file among the task's solutions, without the ending."""
+    score: float
+    """Geometric mean of the benchmark cases' microseconds."""
+    gpu: str
+    judged_at: datetime
+
+
+class HouseRecord(HouseEntry):
+    """The same with its whole report."""
+
+    report: Report
+
+
 class TaskDetail(TaskSummary):
     """A task with all that a participant may know."""
 

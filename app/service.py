@@ -7,8 +7,8 @@ Errors are those of `app.errors`; each knows its HTTP status and what to do next
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from anyio.to_thread import run_sync
@@ -28,6 +28,8 @@ from app.roles import Role, Scope
 from app.schemas import (
     Board,
     Health,
+    HouseEntry,
+    HouseRecord,
     StageEntry,
     SubmissionDetail,
     SubmissionFilter,
@@ -43,7 +45,7 @@ from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
 from app.updates import Updates
 from kernels.catalog import Catalog, TaskFolder
-from kernels.contract import DeviceName, Stage, Submission
+from kernels.contract import DeviceName, Record, Stage, Submission, Track
 
 Found = TypeVar("Found")
 
@@ -76,6 +78,8 @@ class Service:
     accounts: Accounts
     reruns: Dispatcher
     boards: Boards
+    records: Mapping[tuple[str, DeviceName], Record] = field(default_factory=dict)
+    """House entries by task and device."""
     caller: Caller = LOCAL
     """For whom it reads and writes."""
 
@@ -93,6 +97,29 @@ class Service:
         default = submitting.default_device(measured)
         devices = dict.fromkeys((default, *measured, *DeviceName))
         return tasks.describe(self._folder(name), tuple(devices))
+
+    def tracks(self) -> tuple[Track, ...]:
+        """The courses over the tasks."""
+        return self.catalog.tracks
+
+    def house_entries(self) -> tuple[HouseEntry, ...]:
+        """What comes with the project for all tasks and devices."""
+        return tuple(map(presenting.house_entry, self.records.values()))
+
+    def house_entry(self, task: str, device: DeviceName) -> HouseEntry | None:
+        """What comes with the project for a board; None if nothing does."""
+        record = self.records.get((task, device))
+        return None if record is None else presenting.house_entry(record)
+
+    def house_record(self, task: str, device: DeviceName) -> HouseRecord:
+        """The same with its report; NotFound."""
+        record = self.records.get((task, device))
+        if record is None:
+            raise NotFound(
+                f"no record comes with the project for {task[:64]!r} on {device.value}",
+                "Read /api/v1/records for those that do.",
+            )
+        return HouseRecord(**dict(presenting.house_entry(record)), report=record.report)
 
     def submit(
         self,

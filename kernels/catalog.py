@@ -2,14 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from kernels.contract import Task, Verdict
+from kernels.contract import Task, Track, Verdict
 
 TASKS = Path(__file__).parent / "tasks"
 """The tasks that come with the project."""
@@ -86,6 +86,10 @@ class Catalog(Mapping[str, TaskFolder]):
         if not files:
             raise CatalogError(f"{root}: no task; a task is a folder with a task.toml in it")
         self._folders = {file.parent.name: _read(file) for file in files}
+        self.tracks = tuple(
+            _track(file, self) for file in sorted((root.parent / "tracks").glob("*.toml"))
+        )
+        """Courses over these tasks, from the folder tracks beside them."""
 
     def __getitem__(self, name: str) -> TaskFolder:
         try:
@@ -110,11 +114,28 @@ def _read(file: Path) -> TaskFolder:
     return folder
 
 
-def _task(file: Path) -> Task:
+def _track(file: Path, known: Collection[str]) -> Track:
     try:
-        data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        track = Track(name=file.stem, **_toml(file))
+    except ValidationError as error:
+        raise CatalogError(f"{file}: {_problem(error, {})}") from None
+    for name in track.tasks:
+        if name not in known:
+            raise CatalogError(f"{file}: no task is called {name!r}")
+        if track.tasks.count(name) > 1:
+            raise CatalogError(f"{file}: the task {name!r} comes twice")
+    return track
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CatalogError(f"{file}: not valid TOML: {error}") from None
+
+
+def _task(file: Path) -> Task:
+    data = _toml(file)
     if "name" in data:
         raise CatalogError(f"{file}: name: the folder names the task; remove the field")
     try:
@@ -126,7 +147,7 @@ def _task(file: Path) -> Task:
 def _problem(error: ValidationError, data: Mapping[str, Any]) -> str:
     first = error.errors(include_url=False)[0]
     where = [str(part) for part in first["loc"]]
-    if len(where) > 1 and where[1].isdecimal():
+    if len(where) > 1 and where[1].isdecimal() and where[0] in data:
         entry = data[where[0]][int(where[1])]
         if isinstance(entry, dict) and "name" in entry:
             where[1] = repr(entry["name"])

@@ -15,6 +15,8 @@ from app.schemas import (
     Board,
     Cursor,
     Health,
+    HouseEntry,
+    HouseRecord,
     IdempotencyKey,
     SubmissionDetail,
     SubmissionFilter,
@@ -24,7 +26,7 @@ from app.schemas import (
     TaskSummary,
 )
 from app.service import Service
-from kernels.contract import DeviceName
+from kernels.contract import DeviceName, Track
 
 _MOST_WAIT_SECONDS = 60
 
@@ -50,6 +52,24 @@ _SUBMISSION_BODY = {
         "text/x-python": {"schema": {"type": "string"}},
     },
 }
+
+
+@router.get("/tracks")
+def list_tracks(service: CurrentService) -> tuple[Track, ...]:
+    """Courses: tasks in order, with what each teaches."""
+    return service.tracks()
+
+
+@router.get("/records")
+def list_records(service: CurrentService) -> tuple[HouseEntry, ...]:
+    """House entries: what the best solutions that come with the project reached."""
+    return service.house_entries()
+
+
+@router.get("/records/{task}/{device}", responses=problems(404))
+def read_record(service: CurrentService, task: str, device: DeviceName) -> HouseRecord:
+    """A house entry with its report."""
+    return service.house_record(task, device)
 
 
 @router.get("/tasks")

@@ -17,4 +17,5 @@ def show_board(request: Request, service: CurrentService, task: str, device: str
     detail = service.task_detail(task)
     chosen = device_of(device, detail)
     board = service.board(task, chosen, limit=500)
-    return render(request, "board.html", task=detail, device=chosen, board=board)
+    house = service.house_entry(task, chosen)
+    return render(request, "board.html", task=detail, device=chosen, board=board, house=house)

@@ -39,7 +39,7 @@ class Draft:
 @router.get("/")
 def list_tasks(request: Request, service: CurrentService) -> Response:
     """All tasks."""
-    return render(request, "tasks.html", tasks=service.list_tasks())
+    return render(request, "tasks.html", tasks=service.list_tasks(), tracks=service.tracks())
 
 
 @router.get("/tasks/{name}")
@@ -128,6 +128,7 @@ def _task_page(
         device=device,
         draft=draft,
         board=service.board(task.name, device, limit=10),
+        house=service.house_entry(task.name, device),
         problem=problem.problem if problem else None,
         form_key=secrets.token_urlsafe(12),
     )

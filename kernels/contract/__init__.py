@@ -17,6 +17,7 @@ from kernels.contract.event import (
 )
 from kernels.contract.harness import HARNESS_VERSION
 from kernels.contract.plan import Buffer, CasePlan, Kernel, Plan, Relocation, Resources, Target
+from kernels.contract.record import Record
 from kernels.contract.report import (
     CaseResult,
     Diagnostic,
@@ -53,6 +54,7 @@ from kernels.contract.task import (
     TimeLimits,
 )
 from kernels.contract.tensor import Distribution, Layout, NumberSpec, TensorSpec, Tolerance
+from kernels.contract.track import Part, Step, Track
 from kernels.contract.verdict import Stage, Verdict, strongest
 from kernels.contract.view import View
 from kernels.contract.worker import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, worker_key
@@ -96,17 +98,20 @@ __all__ = [
     "NumberSpec",
     "Occupancy",
     "Parameter",
+    "Part",
     "Permissions",
     "Plan",
     "PlanRefused",
     "PointerArgument",
     "Real",
+    "Record",
     "Relocation",
     "Report",
     "ReportEvent",
     "Resources",
     "Stage",
     "StageEvent",
+    "Step",
     "StepShare",
     "Submission",
     "Target",
@@ -117,6 +122,7 @@ __all__ = [
     "TimeLimits",
     "Timing",
     "Tolerance",
+    "Track",
     "Verdict",
     "View",
     "WorkerInfo",

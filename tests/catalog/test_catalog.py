@@ -116,7 +116,8 @@ def test_a_verdict_that_does_not_exist_is_told(folder: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("")
     message = refusal(folder.parent)
-    assert "incorrect: no such verdict; there are judge_error, rejected" in message
+    assert "incorrect: no such verdict; there are " in message
+    assert "rejected, build_error" in message
 
 
 def test_no_task_is_imported() -> None:

@@ -16,6 +16,20 @@ def test_the_list_names_every_task(site: Site) -> None:
         assert escape(task["title"]) in page
 
 
+def test_the_list_shows_the_course(site: Site) -> None:
+    (track,) = site.http.get("/api/v1/tracks").json()
+    page = site.html("/")
+    for part in track["parts"]:
+        assert f"<h3>{part['title']}</h3>" in page
+
+
+@pytest.mark.parametrize("page", ["/boards/constant_add/H200", "/tasks/constant_add?device=H200"])
+def test_a_fresh_board_has_the_house_entry(site: Site, page: str) -> None:
+    assert "House entry, without a rank" in site.html(page)
+    assert "/api/v1/records/constant_add/H200" in site.html(page)
+    assert "House entry" not in site.html(page.replace("H200", "H100"))
+
+
 def test_a_task_shows_what_one_needs_to_solve_it(site: Site) -> None:
     page = site.html("/tasks/softmax")
     assert '<h2 id="what-counts">' in page

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from app.schemas import Board, Health, TaskDetail
+from app.schemas import Board, Health, HouseRecord, TaskDetail
 from kernels.catalog import Catalog
 
 
@@ -23,6 +23,22 @@ def test_tasks(client: httpx.Client) -> None:
 def test_an_empty_board(client: httpx.Client) -> None:
     board = Board.model_validate_json(client.get("/api/v1/boards/softmax/H200").content)
     assert board.entries == ()
+
+
+def test_house_entries_and_their_reports(client: httpx.Client) -> None:
+    entries = client.get("/api/v1/records").json()
+    entry = next(entry for entry in entries if entry["task"] == "constant_add")
+    record = HouseRecord.model_validate_json(
+        client.get("/api/v1/records/constant_add/H200").content
+    )
+    assert record.model_dump(mode="json", exclude={"report"}) == entry
+    assert record.report.score == record.score
+    assert client.get("/api/v1/records/constant_add/H100").status_code == 404
+
+
+def test_tracks(client: httpx.Client) -> None:
+    (track,) = client.get("/api/v1/tracks").json()
+    assert track["parts"][0]["steps"][0]["task"] in list(Catalog())
 
 
 def test_health_answers_while_there_is_no_worker(client: httpx.Client) -> None:
