@@ -20,7 +20,7 @@ from app.attempts import MAX_ATTEMPTS, UPDATES
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
 from app.reaper import Action, Patience, Situation, Watch, decide, looks_abandoned
-from app.store import Store, reruns, submissions
+from app.store import Store, reruns, submissions, usage
 from app.store.reruns import Group
 from kernels.catalog import Catalog
 from kernels.contract import Report, Stage, TimeLimits, lease_key
@@ -93,6 +93,7 @@ class Dispatcher:
                 return
             if final or attempt >= MAX_ATTEMPTS:
                 group.end(RerunState.FAILED, _storable(reason))
+                usage.settle(session, rerun, 0.0)  # our own faults cost nothing
             else:
                 detail = _storable(f"starting over: {reason}")
                 group.change(state=RerunState.QUEUED, attempt=attempt + 1, detail=detail)

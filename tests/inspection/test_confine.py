@@ -40,6 +40,17 @@ except OSError as error:
     assert done.stdout.splitlines() == ["loopback", "Network is unreachable"], done.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_an_ordinary_user_can_confine_as_well(tmp_path: Path) -> None:
+    code = "import socket; print([name for _, name in socket.if_nameindex()])"
+    done = subprocess.run(
+        [PYTHON, "-m", "workers.inspection.confine", "0", PYTHON, "-c", code],
+        cwd="/", env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, user=65534, group=65534,
+        extra_groups=[], capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "['lo']", done.stderr
+
+
 def test_there_are_no_privileges(tmp_path: Path) -> None:
     code = """
 import os
