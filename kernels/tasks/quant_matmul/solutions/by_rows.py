@@ -194,9 +194,11 @@ def solve(
     y = torch.empty((M, N), device=x.device, dtype=x.dtype)
     if M == 1:
         parts = torch.empty((16, 1, N), device=x.device, dtype=torch.float32)
-        one_row[(triton.cdiv(N, 256), 16)](
-            x, qweight, scales, qzeros, parts, K, N, G, WORDS=16, BN=256, PARTS=16,
-            GROUP_OF_BLOCK=G % 128 == 0,
+        whole_group = G % 128 == 0
+        width = 256 if whole_group else 128
+        one_row[(triton.cdiv(N, width), 16)](
+            x, qweight, scales, qzeros, parts, K, N, G, WORDS=16, BN=width, PARTS=16,
+            GROUP_OF_BLOCK=whole_group,
         )  # fmt: skip
         return added(parts, y)
     if M <= 16 and G % 128 == 0:
