@@ -140,6 +140,23 @@ def solve(x):
     assert case.unchanged == ()
 
 
+def test_values_made_by_the_host_may_be_changed_in_place_as_well() -> None:
+    case = plan_of("""
+def solve(x):
+    nibbles = torch.arange(16, device="cuda", dtype=torch.int32).view(2, 8)
+    packed = torch.zeros(2, dtype=torch.int32, device="cuda")
+    for i in range(8):
+        packed |= (nibbles[:, i] & 0xF) << (4 * i)
+    assert packed.tolist() == [0x76543210, 0xFEDCBA98 - (1 << 32)]
+    y = torch.empty_like(x)
+    copy[(1,)](x, y, 100, BLOCK=128)
+    copy[(1,)](packed, y, 2, BLOCK=128)
+    return y
+""")
+    *_, before, one, two = names(case)
+    assert (before, one, two) == ("aten.copy_.default", "launch", "launch")
+
+
 @pytest.mark.parametrize("captured", ["t.add_(1)", "run(x, t)"])
 def test_what_a_graph_writes_is_not_known_after_its_replay(captured: str) -> None:
     failure = failed(

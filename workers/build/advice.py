@@ -21,6 +21,8 @@ _REMEDIES = (
     ),
     (r"libcuda|libcudart|libnvrtc", "there is no CUDA driver here: launch Triton kernels only"),
     (r"NCCL|Distributed package", "a submission sees one GPU and no network"),
+    (r"nvidia-smi", "ask torch.cuda.get_device_properties; no other program can be run"),
+    (r"object of type 'int' has no len\(\)", "a kernel's grid is a tuple: kernel[(n,)](...)"),
     (r"\(cpu tensor\?\)", "move the CPU tensor with .cuda() first"),
     (r"failed to specialize argument of type: list", "pass a tuple instead of a list"),
     (r"failed to specialize argument of type: numpy", "pass int(...) or float(...) of it"),

@@ -107,7 +107,11 @@ def _tensor(spec: TensorSpec, recorder: Recorder) -> torch.Tensor:
 def _result(recorder: Recorder, case: Case, spec: TensorSpec, value: Any) -> View:
     where = f"case {case.name}: result {spec.name}"
     if not isinstance(value, torch.Tensor):
-        raise BuildFailed("build_error", f"{where} is a {type(value).__name__}, not a tensor")
+        raise BuildFailed(
+            "build_error",
+            f"{where} is a {type(value).__name__}, not a tensor",
+            "return the tensors themselves, in the order of the statement",
+        )
     if not on_device(value):
         raise BuildFailed("build_error", f"{where} is a CPU tensor", "return a CUDA tensor")
     with torch._C.DisableTorchFunction():

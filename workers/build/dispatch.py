@@ -32,6 +32,7 @@ _ALLOCATIONS = {
 _RESIZES = {torch.ops.aten.resize_, torch.ops.aten.resize_as_}
 _REBOUND = {torch.ops.aten.set_, *_RESIZES}
 """Operations after which a tensor lies elsewhere, or ends earlier; nothing moves."""
+_COPY = torch.ops.aten.copy_.default
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
 """Namespaces of operations that torch itself carries out."""
@@ -164,11 +165,14 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         seeded = torch.Tag.nondeterministic_seeded in func.tags
         small = sum(output.numel() for output in outputs) <= ELEMENTS
         known = all(self._recorder.known.get(tensor) is not None for tensor in inputs)
-        if func._schema.is_mutable or seeded or not small or not known:
+        in_place = func._schema.is_mutable
+        if seeded or not small or not known or (in_place and not _changes_first(func)):
             raise self._refused_operation(name, seeded)
+        target = args[0] if in_place else None
         args, kwargs = tree_map(lambda v: self._read(v, _spoken(name)), (args, kwargs))
         args, kwargs = tree_map(on_cpu, (args, kwargs))
-        return tree_map(self._placed_like_device, func(*args, **kwargs))
+        result = tree_map(self._placed_like_device, func(*args, **kwargs))
+        return result if target is None else self._record(_COPY, (target, result), {})
 
     def _refused_operation(self, name: str, seeded: bool = False) -> Exception:
         if seeded:
@@ -180,6 +184,12 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             f"{_as_called(name)}: the work must be done by Triton kernels",
             _DO_IT_IN_A_KERNEL,
         )
+
+
+def _changes_first(func: OpOverload) -> bool:
+    """Whether an operation changes its first argument, no other, and returns it."""
+    changed = [i for i, a in enumerate(func._schema.arguments) if a.alias_info is not None]
+    return changed == [0] and len(func._schema.returns) == 1
 
 
 def _by_position(name: str, args: tuple[Any, ...]) -> bool:
