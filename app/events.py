@@ -55,6 +55,9 @@ class RerunResults(Protocol):
     def apply(self, event: RerunEvent | SittingEvent | RerunEndEvent) -> None:
         """Take in one event; EventRefused."""
 
+    def confirm(self, submission: str) -> None:
+        """Ask for further sittings where a new standing is near the top of its board."""
+
 
 class EventConsumer:
     """One reader of the group; several processes may each have one."""
@@ -201,6 +204,8 @@ class EventConsumer:
             stored = progress.has_plan(session, attempt)
         if stored:
             self._redis.delete(bundle_key(attempt.submission, attempt.number))
+        if report.verdict is Verdict.ACCEPTED:
+            self._reruns.confirm(attempt.submission)
 
     def _check(self, report: Report, attempt: Attempt) -> None:
         if (report.submission, report.attempt) != (attempt.submission, attempt.number):

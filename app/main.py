@@ -104,7 +104,8 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     attempts = Attempts(store, queue, connection, catalog)
     patience = Patience(for_worker=settings.wait_limit_seconds)
     dispatcher = Dispatcher(store, connection, queue, catalog, presence, patience)
-    events = EventConsumer(store, connection, attempts, Results(store, dispatcher))
+    results = Results(store, dispatcher, settings.confirm_top, settings.rerun_limit)
+    events = EventConsumer(store, connection, attempts, results)
     reaper = Reaper(store, connection, queue, attempts, events, presence, patience)
     checkup = HealthCheck(
         store, connection, queue, presence, redis_embedded=settings.embedded_redis

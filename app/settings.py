@@ -60,6 +60,9 @@ class Settings:
     """KERNELJUDGE_USER_GPU_SECONDS_LIMIT: GPU seconds that one account may use within a day."""
     rerun_limit: int = 50
     """KERNELJUDGE_RERUN_LIMIT: plans that wait to be measured or looked at once more."""
+    confirm: int | None = None
+    """KERNELJUDGE_CONFIRM_TOP: entries whose interval reaches the first so many of a board are
+    measured in three processes; 0 for none. By default 3 where there are accounts."""
     waiting_limit: int = 2000
     """KERNELJUDGE_WAITING_LIMIT: unfinished submissions of all users together."""
     plan_days: int = 90
@@ -106,6 +109,7 @@ class Settings:
                 text, "USER_GPU_SECONDS_LIMIT", cls.user_gpu_seconds_limit
             ),
             rerun_limit=_number(text, "RERUN_LIMIT", cls.rerun_limit),
+            confirm=_number(text, "CONFIRM_TOP", 0, 100, 0) if "CONFIRM_TOP" in text else None,
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
             plan_days=0
             if text.get("PLAN_DAYS") == "0"
@@ -118,6 +122,11 @@ class Settings:
     def has_accounts(self) -> bool:
         """Whether whoever asks must say who they are."""
         return self.accounts != "off"
+
+    @property
+    def confirm_top(self) -> int:
+        """How many places of a board are confirmed by further sittings."""
+        return (3 if self.has_accounts else 0) if self.confirm is None else self.confirm
 
     @property
     def embedded_redis(self) -> bool:
@@ -164,10 +173,12 @@ def _word(text: Mapping[str, str], name: str, default: Word, known: tuple[Word, 
     raise SettingsError(f"KERNELJUDGE_{name}={value[:40]}: set one of {', '.join(known)}")
 
 
-def _number(text: Mapping[str, str], name: str, default: int, most: int = 10**9) -> int:
+def _number(
+    text: Mapping[str, str], name: str, default: int, most: int = 10**9, least: int = 1
+) -> int:
     value = text.get(name)
     if value is None:
         return default
-    if not (value.isascii() and value.isdigit() and 1 <= int(value[:12]) <= most):
-        raise SettingsError(f"KERNELJUDGE_{name}={value[:40]}: set a number from 1 to {most}")
+    if not (value.isascii() and value.isdigit() and least <= int(value[:12]) <= most):
+        raise SettingsError(f"KERNELJUDGE_{name}={value[:40]}: set a number from {least} to {most}")
     return int(value)

@@ -3,6 +3,7 @@
 from sqlalchemy.orm import Session
 
 from app.events import EventRefused
+from app.reruns import confirming
 from app.reruns.dispatcher import Dispatcher
 from app.store import Store, board, reruns, submissions, usage
 from app.store.reruns import Group
@@ -15,9 +16,13 @@ from kernels.contract.rerun import RerunState
 class Results:
     """Takes in events; one per process, safe to share between threads."""
 
-    def __init__(self, store: Store, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self, store: Store, dispatcher: Dispatcher, confirm_top: int = 0, limit: int = 0
+    ) -> None:
         self._store = store
         self._dispatcher = dispatcher
+        self._confirm_top = confirm_top
+        self._limit = limit
 
     def apply(self, event: RerunEvent | SittingEvent | RerunEndEvent) -> None:
         """Take in one event; EventRefused for one that nobody asked for."""
@@ -30,6 +35,20 @@ class Results:
                 self._dispatcher.give_up(event.rerun, event.attempt, event.fault, final=event.final)
             case RerunEndEvent():
                 self._ended(event)
+
+    def confirm(self, submission: str) -> None:
+        """Ask for further sittings where a new standing is near the top of its board."""
+        if not self._confirm_top:
+            return
+        with self._store.write() as session:
+            row = submissions.by_id(session, submission)
+            standing = None if row is None else board.standing(session, row)
+            if row is None or standing is None:
+                return
+            name = board.BoardName(row.task, row.task_version, row.device, standing.harness)
+            asked = confirming.confirm(session, name, self._confirm_top, self._limit)
+        for rerun in asked:
+            self._dispatcher.start(rerun)
 
     def _got_on(self, event: RerunEvent) -> None:
         with self._store.write() as session:
@@ -67,6 +86,8 @@ class Results:
             return
         self._dispatcher.forget(group)
         self._dispatcher.announce(group)
+        if not group.first.kind.inspects:
+            self.confirm(group.submissions[0].id)
 
 
 def _current(session: Session, rerun: str, attempt: int) -> Group | None:
