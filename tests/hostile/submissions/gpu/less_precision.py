@@ -1,0 +1,19 @@
+"""P16: computes in half the precision that the task has. Must be: wrong_answer."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    v = tl.load(x + i, mask=inside, other=0.0)
+    tl.store(y + i, (v.to(tl.bfloat16) * 2).to(tl.float32), mask=inside)
+
+
+def solve(x):
+    y = torch.empty_like(x)
+    double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y

@@ -1,0 +1,20 @@
+"""P9, Z116: ends in a trap. Must be: runtime_error."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    v = tl.load(x + i, mask=inside, other=0.0)
+    v = tl.inline_asm_elementwise("{ trap; mov.b32 $0, $1; }", "=f,f", [v], tl.float32, False, 1)
+    tl.store(y + i, v * 2, mask=inside)
+
+
+def solve(x):
+    y = torch.empty_like(x)
+    double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y

@@ -1,0 +1,20 @@
+"""P4: writes before its buffer. Must be: memory_violation."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    v = tl.load(x + i, mask=inside, other=0.0)
+    tl.store(y + i, v * 2, mask=inside)
+    tl.store(y + i - BLOCK, v, mask=inside & (i < BLOCK))
+
+
+def solve(x):
+    y = torch.empty_like(x)
+    double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y

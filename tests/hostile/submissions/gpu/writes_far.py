@@ -1,0 +1,20 @@
+"""P4: writes far from its buffer. Must be: memory_violation or runtime_error."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    v = tl.load(x + i, mask=inside, other=0.0)
+    tl.store(y + i, v * 2, mask=inside)
+    tl.store(y + i + (1 << 24), v, mask=inside)
+
+
+def solve(x):
+    y = torch.empty_like(x)
+    double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y
