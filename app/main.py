@@ -104,7 +104,7 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     attempts = Attempts(store, queue, connection, catalog)
     patience = Patience(for_worker=settings.wait_limit_seconds)
     dispatcher = Dispatcher(store, connection, queue, catalog, presence, patience)
-    results = Results(store, dispatcher, settings.confirm_top, settings.rerun_limit)
+    results = Results(store, dispatcher, settings.confirmed_places, settings.rerun_limit)
     events = EventConsumer(store, connection, attempts, results)
     reaper = Reaper(store, connection, queue, attempts, events, presence, patience)
     checkup = HealthCheck(

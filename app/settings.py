@@ -60,7 +60,7 @@ class Settings:
     """KERNELJUDGE_USER_GPU_SECONDS_LIMIT: GPU seconds that one account may use within a day."""
     rerun_limit: int = 50
     """KERNELJUDGE_RERUN_LIMIT: plans that wait to be measured or looked at once more."""
-    confirm: int | None = None
+    confirm_top: int | None = None
     """KERNELJUDGE_CONFIRM_TOP: entries whose interval reaches the first so many of a board are
     measured in three processes; 0 for none. By default 3 where there are accounts."""
     waiting_limit: int = 2000
@@ -109,7 +109,7 @@ class Settings:
                 text, "USER_GPU_SECONDS_LIMIT", cls.user_gpu_seconds_limit
             ),
             rerun_limit=_number(text, "RERUN_LIMIT", cls.rerun_limit),
-            confirm=_number(text, "CONFIRM_TOP", 0, 100, 0) if "CONFIRM_TOP" in text else None,
+            confirm_top=_number(text, "CONFIRM_TOP", 0, 100, 0) if "CONFIRM_TOP" in text else None,
             waiting_limit=_number(text, "WAITING_LIMIT", cls.waiting_limit),
             plan_days=0
             if text.get("PLAN_DAYS") == "0"
@@ -124,9 +124,9 @@ class Settings:
         return self.accounts != "off"
 
     @property
-    def confirm_top(self) -> int:
+    def confirmed_places(self) -> int:
         """How many places of a board are confirmed by further sittings."""
-        return (3 if self.has_accounts else 0) if self.confirm is None else self.confirm
+        return (3 if self.has_accounts else 0) if self.confirm_top is None else self.confirm_top
 
     @property
     def embedded_redis(self) -> bool:

@@ -19,7 +19,7 @@ TOP = 2
 def parts(catalog: Catalog) -> Iterator[Parts]:
     """An installation that confirms the first two, with a measurer."""
     with temporary_settings() as settings:
-        parts = assemble(replace(settings, confirm=TOP), catalog)
+        parts = assemble(replace(settings, confirm_top=TOP), catalog)
         assert parts.embedded is not None
         parts.embedded.ensure()
         parts.store.migrate()
