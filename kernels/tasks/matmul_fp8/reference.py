@@ -25,12 +25,13 @@ def baseline(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> Tensor:
 def slack(a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor) -> Tensor:
     """What the tensor cores' sums of fp8 products may cost.
 
-    On an H200 their error grew with K to 3.4e-5 of the sum of the terms' magnitudes at K = 8192, as
-    a standard deviation, in cuBLASLt as in Triton. 2^-12 is seven times that, which none of the
-    elements of a large product exceeds.
+    They keep about 14 bits. On an H200 the error of a sum of normal numbers grew with K to 3.4e-5
+    of the sum of the terms' magnitudes at K = 8192, as a standard deviation, in cuBLASLt as in
+    Triton. 2^-13 is 3.6 times that: few elements exceed it, and `violations` in task.toml lets
+    them. A sum that is rounded to bfloat16 every 32 terms is off by more as a whole.
     """
     terms = a.double().abs() @ b.double().abs()
-    return terms * (scale_a.double() * scale_b.double()).abs() * 2.0**-12
+    return terms * (scale_a.double() * scale_b.double()).abs() * 2.0**-13
 
 
 def make_inputs(
@@ -41,8 +42,10 @@ def make_inputs(
 ) -> list[Tensor]:
     """Matrices as whoever quantises makes them: divided by a scale that uses the whole range."""
     quantised, scales = [], []
-    for spec in specs[:2]:
-        x = _draw(spec.shape, distribution, generator)  # type: ignore[attr-defined]
+    # Were both shifted, no sum would cancel, and those of the tensor cores would be off by 7 %.
+    others = "normal" if distribution == "offset" else distribution
+    for spec, drawn in ((specs[0], distribution), (specs[1], others)):
+        x = _draw(spec.shape, drawn, generator)  # type: ignore[attr-defined]
         scale = (x.abs().amax() / _LARGEST).clamp(min=1e-12).reshape(1)
         quantised.append((x / scale).clamp(-_LARGEST, _LARGEST).to(torch.float8_e4m3fn))
         scales.append(scale)
@@ -55,7 +58,7 @@ def _draw(shape: tuple[int, ...], distribution: str, generator: torch.Generator)
         return torch.randint(-4, 5, shape, generator=generator, device=where).float()
     x = torch.randn(shape, generator=generator, device=where)
     if distribution == "offset":
-        x += 4  # nearly all positive, so that sums grow and none of their bits may be lost
+        x += 4
     elif distribution == "tiny":
         x *= 1e-3
     elif distribution == "outliers":
