@@ -22,6 +22,7 @@ from app.attempts import Attempts
 from app.boards import Boards, Rendered
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
+from app.hidden_cases import HiddenCases
 from app.presence import Presence
 from app.reruns import Dispatcher
 from app.roles import Role, Scope
@@ -149,7 +150,7 @@ class Service:
         """One submission; NotFound."""
         with self.store.read() as session:
             row = row_of(session, submission)
-            detail = presenting.detail(session, row)
+            detail = self.hidden(row.task).detail(presenting.detail(session, row))
             if visibility.sees_source(session, self.settings.sources, self.caller, row):
                 return detail
         return visibility.without_source(detail)
@@ -197,9 +198,14 @@ class Service:
             rows = submissions.page(session, wanted or SubmissionFilter(), before, limit + 1)
         shown = rows[:limit]
         return SubmissionPage(
-            items=tuple(map(presenting.summary, shown)),
+            items=tuple(self.hidden(row.task).summary(presenting.summary(row)) for row in shown),
             next_cursor=str(shown[-1].number) if len(rows) > limit else None,
         )
+
+    def hidden(self, task: str) -> HiddenCases:
+        """What of a task's cases is kept from who asks."""
+        folder = None if self.caller.is_admin else self.catalog.get(task)
+        return HiddenCases.of(folder.task if folder else None)
 
     def board(self, task: str, device: DeviceName, *, limit: int = 100) -> Board:
         """The top of a board; NotFound for an unknown task."""

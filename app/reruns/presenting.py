@@ -68,7 +68,7 @@ def sitting_report(service: Service, submission: str, number: int) -> Report:
         raise NotFound(
             f"submission {submission} has no sitting {number}", "Its sittings are listed."
         )
-    report = Report.model_validate_json(body)
+    report = service.hidden(row.task).report(Report.model_validate_json(body))
     return report if sees else visibility.outcome(report)
 
 
