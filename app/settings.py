@@ -72,8 +72,6 @@ class Settings:
     """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
-    log: LogFormat = "text"
-    """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
 
     def __post_init__(self) -> None:
         if not (self.allow_open or self.has_accounts or _is_loopback(self.host)):
