@@ -2,9 +2,12 @@
 
 import pytest
 
-from kernels.contract import Bundle
-from kernels.contract.wire import Failure
+from kernels.contract import Bundle, DeviceName
+from kernels.contract.wire import BuildRequest, Failure
 from tests.build.builds import AFTER_COPY, COPY, COPYING, answer, failed, submission, task
+from tests.forked import forked
+from workers.build import assembly, main
+from workers.build.answer import BuildFault
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,26 @@ def test_host_code_that_ends_its_process(code: str, how: str) -> None:
     failure = failed(f"import os\ndef solve(x): {code}")
     assert failure.verdict == "build_error"
     assert failure.reason == f"the host function ended its process ({how})"
+
+
+def test_an_error_of_ours_beside_an_honest_case_is_no_failure_of_its_own() -> None:
+    request = BuildRequest(
+        source=COPY + "def solve(x):\n    return run(x, torch.empty_like(x))\n",
+        entry="solve", task=COPYING, device=DeviceName.H200, seconds=60,
+    )  # fmt: skip
+
+    def broken(*_: object) -> None:
+        raise KeyError("ours")
+
+    def child() -> str:
+        assembly.assemble = broken  # type: ignore[assignment]
+        try:
+            main.run(request.pack())
+        except BuildFault as fault:
+            return str(fault)
+        return "no fault"
+
+    assert "KeyError: 'ours'" in forked(child)
 
 
 def test_a_module_that_never_ends_is_told_where_it_was() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from kernels.contract import CasePlan, Choice, Launch
 from tests.build.builds import plan_of
+from workers.build.merging import link
 
 SPLIT = """
 @triton.autotune([triton.Config({"SPLIT": n, "BLOCK": 64}) for n in (1, 2, 4)], key=["count"],
@@ -138,6 +139,48 @@ def solve(x):
 """
     )
     assert kinds(case) == ["op", "choice", "launch"]
+
+
+def test_what_was_tuned_need_be_no_part_of_the_case() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+X, PART = torch.empty(100, device="cuda"), torch.empty(4, 100, device="cuda")
+split(X, PART)
+
+def solve(x):
+    y = torch.empty_like(x)
+    copy[(parts.best_config.kwargs["SPLIT"],)](x, y, 100, BLOCK=128)
+    return y
+"""
+    )
+    (choice,) = case.steps
+    assert isinstance(choice, Choice)
+    assert shape(choice) == [[(1, 1)], [(2, 1)], [(4, 1)]]
+
+
+def test_where_all_outcomes_are_too_much_for_a_plan_the_first_stands() -> None:
+    base = plan_of(
+        SPLIT
+        + """
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    return run(x, y)
+"""
+    )
+    fill, choice, last = base.steps
+    assert isinstance(choice, Choice)
+    assert isinstance(last, Launch)
+
+    many = choice.model_copy(update={"alternatives": choice.alternatives * 2})
+
+    def ending(grid: int) -> CasePlan:
+        lasts = (last.model_copy(update={"grid": (grid, 1, 1)}),) * 1990
+        return base.model_copy(update={"steps": (fill, many, *lasts)})
+
+    linked = link(ending(2), choice.id, [ending(grid) for grid in range(3, 8)])
+    assert linked.steps == (fill, *choice.alternatives[0].steps, *ending(2).steps[2:])
 
 
 def test_later_launches_of_the_same_tuner_go_with_it() -> None:

@@ -35,6 +35,14 @@ def test_without_a_deed_an_error_is_ours() -> None:
     assert blamed(lambda: ran(honest), KeyError("ours")) is None
 
 
+def test_what_a_fork_changes_is_nobodys_deed() -> None:
+    def look() -> str | None:
+        surroundings = Surroundings(FILE)
+        return forked(lambda: surroundings.blame(KeyError("ours")))
+
+    assert forked(look) is None
+
+
 @pytest.mark.parametrize(
     ("deed", "word"),
     [

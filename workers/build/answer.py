@@ -55,12 +55,13 @@ def _alarm(session: Session) -> Iterator[None]:
             session.source.line(),
         )
 
-    signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, session.request.seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def called(session: Session, function: Callable[[], Any]) -> Any:

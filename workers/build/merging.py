@@ -1,6 +1,6 @@
 """Plans that differ only in which timed candidate host code took, made one plan with choices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -74,7 +74,20 @@ def merge(base: CasePlan, worlds: Sequence[World]) -> CasePlan:
 def link(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> CasePlan:
     """The base plan, which goes on as after the first alternative of a choice, with alternatives
     that go on as the other plans do, each made for one of the further alternatives. Those whose
-    plan is missing or does not fit are dropped."""
+    plan is missing or does not fit are dropped. Where the choice itself is no step, as what was
+    tuned is no part of the case, the other plans are alternatives like timed candidates. Where all
+    that is too much for a plan, the first alternative stands."""
+    if not any(_is(step, choice) for step in base.steps):
+        found = [World(f"configuration {i}", o) for i, o in enumerate(others, start=2) if o]
+        return merge(base, found)
+    try:
+        return _linked(base, choice, others)
+    except ValidationError:  # for example, too many steps in all
+        steps = tuple(_settled(base.steps, choice))
+        return CasePlan(**{**dict(base), "steps": steps})
+
+
+def _linked(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> CasePlan:
     buffers, plans = base.buffers, {0: base}
     for index, other in enumerate(others, start=1):
         joined = None if other is None else join(buffers, other)
@@ -97,6 +110,15 @@ def link(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> Case
             "unchanged": tuple(sorted(unchanged)),
         }
     )
+
+
+def _settled(steps: Steps, choice: int) -> Iterator[Launch | TensorOp | Choice]:
+    """The steps with the first alternative of a choice in its place."""
+    for step in steps:
+        if isinstance(step, Choice) and step.id == choice:
+            yield from step.alternatives[0].steps
+        else:
+            yield step
 
 
 def _is(step: Launch | TensorOp | Choice, choice: int) -> bool:

@@ -13,6 +13,12 @@ from types import TracebackType
 
 _PACKAGES = ("workers.", "kernels.")
 _MODULES = ("builtins", "json", "os", "signal", "threading", "time")
+_AFTER_FORK = frozenset(
+    ("threading", f"_{name}")
+    for name in ("active", "active_limbo_lock", "dangling", "main_thread", "shutdown_locks",
+                 "shutdown_locks_lock")
+)  # fmt: skip
+"""What Python itself makes anew in a forked process."""
 _LIMITS = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC)
 
 
@@ -46,7 +52,7 @@ class Surroundings:
         for name, before in self._modules.items():
             now = vars(sys.modules[name]) if name in sys.modules else {}
             for key, value in before.items():
-                if now.get(key, self) is not value:
+                if now.get(key, self) is not value and (name, key) not in _AFTER_FORK:
                     yield f"{name}.{key}"
         for name, value in _process():
             if self._process[name] != value:
