@@ -40,18 +40,22 @@ def baseline(q: Tensor, k: Tensor, v: Tensor, causal: int) -> Tensor:
 def slack(q: Tensor, k: Tensor, v: Tensor, causal: int) -> Tensor:
     """What rounding the weights to the element type, and the scores to single precision, may cost.
 
-    Each weight may be half an ulp off, and each score what a sum in single precision is. These
-    errors are independent, so they add as squares. Rounding is off by 0.4 units on average: 2.5
-    units are six deviations, beyond which none of a hundred million elements should lie.
+    A weight may be half an ulp off, with float16 half its smallest step if it is small, and a score
+    what a sum in single precision is. These errors are independent, so they add as squares.
+    Rounding is off by 0.4 units, or 0.6 steps, on average: 2.5 units and 3.5 steps are six
+    deviations, beyond which none of a hundred million elements should lie.
     """
-    unit = torch.finfo(q.dtype).eps / 2
+    kind = torch.finfo(q.dtype)
     reach = q.float().norm(dim=-1) * k.float().norm(dim=-1).amax() / q.shape[-1] ** 0.5
-    share = unit + reach * 2.0**-22
+    share = 2.5 * (kind.eps / 2 + reach * 2.0**-22)
+    step = 3.5 * kind.smallest_normal * kind.eps / 2
     result = torch.empty_like(q, dtype=torch.float32, memory_format=torch.contiguous_format)
     for part in _parts(q, k):
         weights, values = _weights(q, k, v, causal, part, torch.float32)
-        spread = (weights.square() @ values.square()).sqrt()
-        result[part] = 2.5 * share[part][..., None] * spread
+        # The largest weight is 1 before all are divided by their sum.
+        least = weights.amax(-1, keepdim=True) * step
+        off = weights.mul_(share[part][..., None]).square_().add_(least.square_())
+        result[part] = (off @ values.square()).sqrt()
     return result
 
 
