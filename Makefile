@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint hostile chaos fuzz bench clean
+.PHONY: demo test lint hostile chaos soak load fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml scripts/setup.sh
@@ -30,6 +30,13 @@ hostile: $(VENV)/.ready ## the hostile submissions with those that take long
 SUBMISSIONS ?= 300
 chaos: $(VENV)/.ready ## judge submissions while everything that can fail does: make chaos SEED=7
 	$(BIN)/python -m tests.chaos --submissions $(SUBMISSIONS) $(if $(SEED),--seed $(SEED))
+
+MINUTES ?= 20
+soak: $(VENV)/.ready ## honest and hostile work, mixed: make soak MINUTES=20
+	$(BIN)/python -m tests.chaos.soak --minutes $(MINUTES)
+
+load: $(VENV)/.ready ## fifty submissions at once by ten users, five hundred watching
+	$(BIN)/python -m tests.chaos.load
 
 SECONDS ?= 60
 fuzz: $(VENV)/.ready ## what reads hostile bytes, guided by coverage: make fuzz SECONDS=3600

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,13 +94,20 @@ class Site:
 
 @contextmanager
 def installation_under_load(
-    folder: Path, ledger: Ledger, chance: random.Random, *, disk: bool, clock: bool
+    folder: Path,
+    ledger: Ledger,
+    chance: random.Random,
+    *,
+    disk: bool,
+    clock: bool,
+    settings: Mapping[str, str] = {},
 ) -> Iterator[Site]:
     """Service, workers and stand-in measurers, started again whenever they end."""
     done = threading.Event()
     environment = {
         "KERNELJUDGE_TASKS_DIR": str(ROOT / "tests" / "chaos" / "tasks"),
         "KERNELJUDGE_BUILD_WORKERS": "2",
+        **settings,
     }
     offset = _clock(folder) if clock else None
     if offset is not None:
