@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import OpenPage, picture
-from tests.pages import samples
+from tests.pages import rerunning, samples
 from tests.pages.site import Site
 
 if TYPE_CHECKING:
@@ -96,3 +96,29 @@ def test_filters_stay_in_the_address(open_page: OpenPage, site: Site) -> None:
 
 def _submission(page: "Page") -> str:
     return page.url.rsplit("/", 1)[1]
+
+
+def test_measure_again_and_look_deeper_without_javascript(open_page: OpenPage, site: Site) -> None:
+    rerunning.offer(site, memcheck="", racecheck="", profile="")
+    submission = rerunning.accepted(site, scale=0.9)
+    page = open_page(f"/submissions/{submission}", java_script_enabled=False)
+    page.get_by_role("button", name="Look at memory").click()
+    page.get_by_text("Queued: waiting for a measurer").wait_for()
+    [asked] = site.http.get(f"/api/v1/submissions/{submission}/reruns").json()
+    voice, _ = rerunning.measurer_of(site, asked["id"])
+    voice.end(rerunning.FOUND)
+    page.get_by_text("12 errors").wait_for()  # the page loads itself anew
+    page.get_by_role("link", name="line 13").first.wait_for()
+
+    page.get_by_role("button", name="Measure again").click()
+    page.get_by_text("Measuring again: waiting").wait_for()
+    asked = site.http.get(f"/api/v1/submissions/{submission}/reruns").json()[0]
+    voice, job = rerunning.measurer_of(site, asked["id"])
+    wrong = samples.wrong(submission).model_copy(update={"rebuilt": None})
+    voice.sitting(job.turns[0], wrong)
+    voice.end()
+    page.get_by_text("Held: measured again it was wrong_answer").wait_for()
+    picture(page, "journey-held")
+    page.goto("/boards/softmax/H200")
+    page.get_by_role("heading", name="Held").wait_for()
+    picture(page, "journey-board-with-held")

@@ -75,6 +75,7 @@ def test_what_is_held_is_said_on_the_page_and_on_the_board(site: Site) -> None:
     measure(site, submission, **wrong)
     page = site.html(f"/submissions/{submission}")
     assert "<strong>Held:</strong> measured again it was wrong_answer: off" in page
+    assert "the time counts on the board" not in page
     assert "Measure again" not in page
     assert "<script>" not in page
     board = site.html("/boards/softmax/H200")
