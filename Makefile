@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test lint hostile chaos soak load fuzz bench clean
+.PHONY: demo test lint hostile chaos soak load fuzz bench clean image
 .DEFAULT_GOAL := demo
 
 $(VENV)/.ready: pyproject.toml scripts/setup.sh
@@ -55,6 +55,9 @@ bench-throughput: $(VENV)/.ready ## how many submissions one GPU judges in an ho
 bench-api: $(VENV)/.ready ## how fast the board of a task with 100,000 submissions answers
 	$(BIN)/python -m benchmarks.bench_api
 	$(BIN)/python -m benchmarks.bench_api --accounts
+
+image: $(VENV)/.ready ## as root: the steps of the service's image in a plain Debian folder
+	$(BIN)/python -m scripts.image_steps web build/image
 
 clean:
 	rm -rf $(VENV) var build

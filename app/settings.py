@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from kernels.logs import LogFormat
+from kernels.secret_files import with_secrets
 
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; the service always runs from it."""
@@ -84,6 +85,10 @@ class Settings:
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
         """From the environment; SettingsError names the variable that is wrong."""
+        try:
+            environ = with_secrets(environ)
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
         text = {
             name.removeprefix("KERNELJUDGE_"): value
             for name, value in environ.items()

@@ -54,7 +54,7 @@ class Part:
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", self.module],
                     cwd=ROOT,
-                    env=self.stack.environment,
+                    env=self.stack.environment | self.stack.own.get(self.module, {}),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -89,6 +89,8 @@ class Stack:
     port: int = 8000
     settings: dict[str, str] = field(default_factory=dict)
     """Further environment variables."""
+    own: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Environment variables of one program only, by its module."""
     parts: list[Part] = field(init=False)
     _lock: IO[str] | None = field(init=False, default=None, repr=False)
 

@@ -10,6 +10,7 @@ from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
 from kernels.logs import LogFormat
+from kernels.secret_files import with_secrets
 
 ROOT = Path(__file__).resolve().parent.parent
 """The source tree; workers always run from it."""
@@ -56,7 +57,8 @@ class Settings:
         default_builders = max(1, (os.cpu_count() or 1) // 2)
         return cls(
             data_dir=data_dir,
-            redis_url=os.environ.get("KERNELJUDGE_REDIS_URL") or f"unix://{data_dir}/redis.sock",
+            redis_url=with_secrets().get("KERNELJUDGE_REDIS_URL")
+            or f"unix://{data_dir}/redis.sock",
             build_workers=_count("KERNELJUDGE_BUILD_WORKERS", default_builders),
             unsafe=jail == "unsafe",
             gpu=gpu == "auto",
