@@ -73,6 +73,10 @@ class RerunPublisher:
         self._redis.xadd(STREAM, {"event": event.model_dump_json()})
 
 
+class PlanOutdated(Exception):
+    """A plan that passed once does not fit the present judge: no fault of its kernels."""
+
+
 @dataclass(frozen=True)
 class _Sitting:
     """What the report of a sitting is about."""
@@ -130,7 +134,7 @@ def _run(work: _Work) -> str:
             publisher.end(inspection, inspection.seconds)
         else:
             publisher.end(gpu_seconds=_measure(work))
-    except (NotInspected, ToolMissing) as refusal:
+    except (NotInspected, PlanOutdated, ToolMissing) as refusal:
         publisher.fail(str(refusal), final=True)
         return "refused"
     except JudgeFault as fault:
@@ -163,6 +167,8 @@ def _measure(work: _Work) -> float:
             measuring = partial(run_measure, about, task, folder.reference, bundle, jail)
             note = gpu_health.note_of(work.settings, work.server)
             measured = gpu_health.watched(measuring, jail, note)
+        if measured.failure is not None and measured.failure.verdict == "rejected":
+            raise PlanOutdated(f"the plan of {turn.submission}: {measured.failure.reason}")
         work.publisher.sitting(turn, _report(work, about, measured))
         seconds += measured.seconds
     return seconds

@@ -130,6 +130,12 @@ def sittings(session: Session, row: SubmissionRow) -> Sequence[SittingRow]:
     return session.scalars(select(SittingRow).where(mine).order_by(SittingRow.id)).all()
 
 
+def count(session: Session, row: SubmissionRow, verdict: Verdict) -> int:
+    """How many further measurements of a submission ended in a verdict."""
+    mine = (SittingRow.submission == row.number, SittingRow.verdict == verdict)
+    return session.scalar(select(func.count()).where(*mine)) or 0
+
+
 def sitting(session: Session, row: SubmissionRow, number: int) -> str | None:
     """The report of a submission's sitting of that number, from 1, as JSON."""
     mine = SittingRow.submission == row.number

@@ -121,7 +121,7 @@ def test_another_submission_of_the_user_may_be_best_now(parts: Parts) -> None:
     assert (entry.submission, entry.score) == (slow.id, 10.05)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.WRONG_ANSWER, Verdict.UNSTABLE, Verdict.IMPLAUSIBLE])
+@pytest.mark.parametrize("verdict", [Verdict.WRONG_ANSWER, Verdict.UNSTABLE])
 def test_what_is_not_accepted_again_is_held_and_shown(parts: Parts, verdict: Verdict) -> None:
     slow, fast = accepted(parts, microseconds=20), accepted(parts, microseconds=10)
     measured_again(parts, remeasure(parts, fast.id), 10, verdict)
@@ -134,6 +134,16 @@ def test_what_is_not_accepted_again_is_held_and_shown(parts: Parts, verdict: Ver
     assert (last.verdict, last.counts) == (verdict, False)
     with pytest.raises(Conflict, match="is held"):
         remeasure(parts, fast.id)
+
+
+def test_a_time_that_cannot_be_holds_only_when_it_comes_back(parts: Parts) -> None:
+    one = accepted(parts)
+    measured_again(parts, remeasure(parts, one.id), 0.1, Verdict.IMPLAUSIBLE)
+    assert place(parts) == [("local", 10.0, 1)]
+    last = presenting.sittings_of(parts.service, one.id).sittings[-1]
+    assert (last.verdict, last.counts) == (Verdict.IMPLAUSIBLE, False)
+    measured_again(parts, remeasure(parts, one.id), 0.1, Verdict.IMPLAUSIBLE)
+    assert place(parts) == []
 
 
 def test_a_held_submission_stays_held(parts: Parts) -> None:

@@ -107,6 +107,17 @@ def test_every_turn_is_a_sitting_in_the_order_given(
     assert (said[-1].fault, said[-1].gpu_seconds) == ("", 3.0)
 
 
+def test_a_plan_that_does_not_fit_the_judge_any_more_holds_nobody(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = Failure(verdict="rejected", reason="the plan leaves out case new")
+    answers(monkeypatch, measured((), refused))
+    said = run(job())
+    assert [event.kind for event in said] == ["rerun", "rerun_end"]
+    assert said[-1].final
+    assert said[-1].fault == "the plan of s1: the plan leaves out case new"
+
+
 @pytest.mark.parametrize(
     ("error", "fault"),
     [
