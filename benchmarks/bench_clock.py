@@ -132,7 +132,7 @@ def bias_of(name: str, work: Work, clock: Any, second: Any) -> dict[str, Any]:
     import torch
     from torch.profiler import ProfilerActivity, profile
 
-    from workers.measure.clock import Contender
+    from workers.measure.contender import Contender
     from workers.measure.replay import capture
 
     work()
@@ -262,18 +262,25 @@ def judge_pairs(device: DeviceName, count: int) -> dict[str, list[tuple[float, f
 
 def time_alone(device: DeviceName, work: Work, flops: int) -> float:
     """Microseconds as timing.measure finds them, with everything made anew."""
-    from workers.measure import timing
     from workers.measure.anchor import Anchors
-    from workers.measure.clock import Clock, Contender
+    from workers.measure.clock import Clock
+    from workers.measure.contender import Contender
     from workers.measure.estimate import latency
     from workers.measure.replay import capture
+    from workers.measure.rounds import until_sure
+    from workers.measure.timing import anchor_contender
 
     clock = Clock(DEVICES[device], random.getrandbits(32))
     anchors = Anchors(device)
     anchor = anchors.matmul(flops) if flops else anchors.copy()
     candidate = Contender("candidate", capture(work).replay)
-    contenders = [candidate, timing.anchor_contender(anchor)]
-    times = timing.race(clock, contenders, anchor, bool(flops), limit=10.0)
+    times = until_sure(
+        clock,
+        [candidate, anchor_contender(anchor)],
+        anchored=anchor.published is not None,
+        dense=bool(flops),
+        limit=10.0,
+    )
     return latency(times["candidate"], 1, times["anchor"], anchor.published).value
 
 

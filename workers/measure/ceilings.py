@@ -7,7 +7,8 @@ import torch
 from kernels.contract import DEVICES, Ceilings, DeviceName
 from workers.measure import anchor
 from workers.measure.anchor import Anchor
-from workers.measure.clock import Clock, Contender
+from workers.measure.clock import Clock
+from workers.measure.contender import Contender
 from workers.measure.estimate import centre
 from workers.measure.replay import capture
 from workers.measure.sensors import Reading, Sensors, conditions

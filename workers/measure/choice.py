@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from workers.measure.clock import Clock, Contender
+from workers.measure.clock import Clock
+from workers.measure.contender import Contender
 from workers.measure.estimate import median, relative, rounds_for, survivors
 from workers.measure.faults import LaunchRefused
 from workers.measure.replay import (

@@ -15,12 +15,12 @@
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import torch
 
 from kernels.contract import Device
 from workers.measure import driver
+from workers.measure.contender import Contender, Race
 from workers.measure.estimate import median
 from workers.measure.replay import capture
 
@@ -42,36 +42,6 @@ _SHORTEST = 0.05
 _WARM_UP_ROUNDS = 3
 _SLOW_ROUND = 0.5
 """Seconds; one such round warms up enough."""
-
-
-def _nothing(_: int) -> None:
-    """Nothing to do before or after a replay."""
-
-
-@dataclass(frozen=True)
-class Contender:
-    """Something to time."""
-
-    name: str
-    replay: Callable[[], None]
-    prepare: Callable[[int], None] = _nothing
-    """Called with the round before each replay, off the clock."""
-    finish: Callable[[int], None] = _nothing
-    """Called with the round after each replay, off the clock."""
-    every: int = 1
-    """It takes its turn in each so-manieth round."""
-
-
-@dataclass
-class Race:
-    """Microseconds of each contender, round by round."""
-
-    times: dict[str, list[float]] = field(default_factory=dict)
-
-    def extend(self, later: "Race") -> None:
-        """Add rounds of the same contenders that came later."""
-        for name, times in later.times.items():
-            self.times.setdefault(name, []).extend(times)
 
 
 class Clock:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import torch
 from cuda.bindings import driver as cuda
 
-from workers.measure.clock import Clock, Contender, smallest_kernel
+from workers.measure.clock import Clock, smallest_kernel
+from workers.measure.contender import Contender
 from workers.measure.driver import check
 from workers.measure.estimate import median, ratio
 from workers.measure.replay import capture
