@@ -59,6 +59,14 @@ def test_some_pages_are_for_all(house: House, path: str) -> None:
     assert "unsafe" not in page.headers["content-security-policy"]
 
 
+def test_health_names_no_worker_to_nobody(house: House) -> None:
+    page = house.browser().get("/health").text
+    assert "No worker is alive" not in page
+    assert "sign in" in main_part(page)
+    house.account("doctor")
+    assert "No worker is alive" in house.browser("doctor").get("/health").text
+
+
 def test_one_signs_up_submits_and_signs_out(house: House) -> None:
     browser = house.browser()
     answer = send(browser, "/sign-up", name="ada", password=PASSWORD)
