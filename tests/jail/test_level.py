@@ -83,6 +83,37 @@ def test_server_refuses_where_layers_are_missing(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "t.sock").exists()
 
 
+CONTAINER = (
+    "chown", "dac_override", "fsetid", "fowner", "mknod", "net_raw", "setgid", "setuid", "setfcap",
+    "setpcap", "net_bind_service", "sys_chroot", "kill", "audit_write",
+)  # fmt: skip
+"""What container engines leave to root."""
+
+RUN = (
+    START
+    + f"print(JailClient(server.socket).run(b'echo hi', Limits(**{LIMITS.__dict__!r})).result)"
+)
+
+
+@AS_ROOT
+@pytest.mark.parametrize("more", [(), ("sys_admin",)])
+def test_as_root_of_a_container(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """Refused with what a container has by default, whole with CAP_SYS_ADMIN."""
+    profile = tmp_path / "profile.json"
+    profile.write_text(make_profile().to_json())
+    kept = ",".join(f"+{name}" for name in (*CONTAINER, *more))
+    command = ["setpriv", f"--bounding-set=-all,{kept}", "--inh-caps=-all", sys.executable]
+    done = subprocess.run(
+        [*command, "-c", RUN, str(profile), str(tmp_path / "run"), "strict"],
+        cwd=TESTS.parents[1], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if more:
+        assert done.stdout == "b'hi'\n", done.stderr
+    else:
+        assert "missing mountns (required)" in done.stderr
+        assert "--cap-add SYS_ADMIN" in done.stderr
+
+
 RUN_UNSAFE = (
     f"client = JailClient(server.socket); limits = Limits(**{LIMITS.__dict__!r});"
     "import json; run = lambda request: client.run(request, limits);"
