@@ -176,6 +176,46 @@ def solve(x):
     assert failure.diagnostics[0].line == AFTER_COPY + 8
 
 
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "raw[(1,)](x, t.data_ptr(), 100)",
+        "table = torch.tensor([t.data_ptr()], device=0); copy_to[(1,)](x, table, 100)",
+        "table = torch.zeros(1, dtype=torch.int64, device=0);"
+        " table.copy_(torch.tensor([t.data_ptr()])); copy_to[(1,)](x, table, 100)",
+    ],
+)
+def test_what_kernels_reach_by_address_is_not_known_either(launch: str) -> None:
+    kernels = """
+@triton.jit
+def raw(x_ptr, address, count):
+    offsets = tl.arange(0, 128)
+    y_ptr = address.to(tl.pointer_type(tl.float32))
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < count), mask=offsets < count)
+
+@triton.jit
+def copy_to(x_ptr, table_ptr, count):
+    raw(x_ptr, tl.load(table_ptr), count)
+
+def solve(x):
+    t = torch.zeros(100, device="cuda")
+"""
+    case = plan_of(f"{kernels}    {launch}\n    return t\n")
+    assert case.outputs[0].buffer in {i for i, b in enumerate(case.buffers) if b.role == "output"}
+    failure = failed(f"{kernels}    {launch}\n    return t if t[0].item() else x\n")
+    assert failure.reason.startswith("tensor.item() reads the values")
+
+
+def test_an_address_is_no_number_of_an_operation() -> None:
+    failure = failed("""
+def solve(x):
+    table = torch.full((1,), x.data_ptr(), device="cuda")
+    return run(x, torch.empty_like(x))
+""")
+    assert failure.reason == "an address is given to a torch operation as a number"
+    assert failure.diagnostics[0].line == AFTER_COPY + 2
+
+
 def test_a_constant_read_after_a_launch_must_stay_unchanged() -> None:
     case = plan_of("""
 def solve(x):

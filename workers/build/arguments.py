@@ -8,6 +8,7 @@ import torch
 from kernels.contract import FloatArgument, IntegerArgument, PointerArgument, Real
 from kernels.contract.steps import Argument, FloatType, IntegerType
 from workers.build import descriptors
+from workers.build.memory import Allocation
 from workers.build.recorder import Recorder
 from workers.build.tensors import on_device
 
@@ -55,7 +56,7 @@ def _argument(recorder: Recorder, kind: str, value: Any, position: int) -> Argum
 def _integer(recorder: Recorder, kind: Any, value: int, position: int) -> Argument:
     place = recorder.memory.find(value) if kind in ("i64", "u64") else None
     if place is not None:
-        return PointerArgument(buffer=place[0].index, offset=place[1])
+        return _place(recorder, place)
     if recorder.memory.is_difference(value):
         raise recorder.refused(
             f"argument {position} is how far two tensors lie apart, which is different on the GPU",
@@ -80,6 +81,11 @@ def _pointer(recorder: Recorder, value: Any, position: int) -> Argument:
             f"pointer argument {position} is the number {address:#x}, the address of no tensor",
             "pass the tensor itself",
         )
+    return _place(recorder, place)
+
+
+def _place(recorder: Recorder, place: tuple[Allocation, int]) -> PointerArgument:
+    recorder.handed(place[0].index)
     return PointerArgument(buffer=place[0].index, offset=place[1])
 
 

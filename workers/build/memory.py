@@ -36,6 +36,8 @@ class Allocation:
     content: bytes = b""
     """Of a constant."""
     relocations: tuple[Relocation, ...] = field(default=())
+    carried: set[int] = field(default_factory=set)
+    """Allocations whose addresses operations may have copied into it."""
 
 
 class Memory:
@@ -84,15 +86,24 @@ class Memory:
         return found is not None and found[0].address != start
 
     def reached(self, indices: set[int]) -> set[int]:
-        """Those allocations and all that constants among them hold addresses of."""
+        """Those allocations and all that they may hold addresses of."""
         reached: set[int] = set()
         waiting = list(indices)
         while waiting:
             index = waiting.pop()
             if index not in reached:
                 reached.add(index)
-                waiting += [r.buffer for r in self.allocations[index].relocations]
+                waiting += self._held(index)
         return reached
+
+    def carry(self, sources: set[int], target: int) -> None:
+        """An operation on some allocations writes another."""
+        for source in sources:
+            self.allocations[target].carried |= self._held(source)
+
+    def _held(self, index: int) -> set[int]:
+        allocation = self.allocations[index]
+        return allocation.carried | {r.buffer for r in allocation.relocations}
 
     def view(self, tensor: torch.Tensor) -> View:
         """The tensor as a plan names it; Refusal for element types that no plan has."""

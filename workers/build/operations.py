@@ -85,6 +85,11 @@ def _scalar(memory: Memory, value: Any) -> OpScalar:
         return ElementType(dtype=DTYPES[value])
     if isinstance(value, float):
         return Real.of(value)
+    if isinstance(value, int) and memory.find(value) is not None:
+        raise Refusal(
+            "an address is given to a torch operation as a number",
+            "make the table of addresses by torch.tensor([...], device='cuda')",
+        )
     if value is None or isinstance(value, bool | int):
         return value
     raise Refusal(f"an argument of type {type(value).__name__} cannot stand in a plan")

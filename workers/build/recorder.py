@@ -70,6 +70,10 @@ class Recorder:
                 f"the host function issued more than {limits.STEPS} device operations",
                 "do the loop inside a kernel",
             )
+        for action in _actions(step):
+            if isinstance(action, TensorOp):
+                read = {view.buffer for view in action.views()}
+                self.memory.carry(read, action.outputs[0].buffer)
         self.steps.append(step)
 
     @contextmanager
@@ -125,7 +129,7 @@ class Recorder:
                 for argument in action.arguments:
                     index = getattr(argument, "buffer", None)
                     if index is not None:
-                        self._handed(index)
+                        self.handed(index)
 
     def note(self, text: str) -> None:
         """Say once what a reader of the plan should know."""
@@ -140,9 +144,9 @@ class Recorder:
 
     def launched(self, tensor: torch.Tensor) -> None:
         """A kernel got a tensor."""
-        self._handed(self.memory.of(tensor).index)
+        self.handed(self.memory.of(tensor).index)
 
-    def _handed(self, index: int) -> None:
+    def handed(self, index: int) -> None:
         """A kernel got an allocation, and with it whatever that holds addresses of."""
         for reached in self.memory.reached({index}):
             self._launched.add(reached)
