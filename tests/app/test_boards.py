@@ -50,7 +50,7 @@ def test_processes_agree_on_tags(parts: Parts, boards: Boards) -> None:
     judge(parts, "ada", 10)
     other = Boards(parts.store)
     assert other.get(NAME, 10).tag == boards.get(NAME, 10).tag
-    tags = {boards.get(NAME, limit).tag for limit in range(1, 300)}
+    tags = {boards.get(NAME, limit).tag for limit in range(1, 132)}
     assert len(tags) == 1
 
 

@@ -28,6 +28,9 @@ from tests.app.judging import SOURCE, beat, consume, payload, publisher, report
 
 ADMIN = Caller("boss", frozenset(Scope))
 ADA = Caller("ada", scopes_of(Role.PARTICIPANT))
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Where nothing happens at once, one kind of database will do."""
+
 MEASURE_SECONDS = Catalog()["softmax"].task.limits.measure
 
 
@@ -115,6 +118,7 @@ def test_submissions_within_an_hour_are_limited_whatever_becomes_of_them(parts: 
     assert submit_at_once(parts, 1) == 1
 
 
+@on_sqlite
 def test_cancelling_refunds_no_submission(parts: Parts) -> None:
     for number in range(6):
         parts.service.on_behalf_of(ADA).cancel(submit(parts, number))
@@ -145,6 +149,7 @@ def test_gpu_seconds_are_held_back_and_then_charged(parts: Parts) -> None:
     submit(parts)
 
 
+@on_sqlite
 def test_what_was_measured_before_it_was_cancelled_is_charged(parts: Parts) -> None:
     beat(parts.connection, name="m", role="measure", device="H200")
     name = submit(parts)
@@ -160,6 +165,7 @@ def test_what_was_measured_before_it_was_cancelled_is_charged(parts: Parts) -> N
     assert 9 <= used(parts)[2] < 60
 
 
+@on_sqlite
 def test_our_own_faults_cost_nothing(parts: Parts) -> None:
     beat(parts.connection, name="m", role="measure", device="H200")
     name = submit(parts)
@@ -170,6 +176,7 @@ def test_our_own_faults_cost_nothing(parts: Parts) -> None:
     assert used(parts) == (0, 1, 0)
 
 
+@on_sqlite
 def test_a_limit_of_ones_own_counts_and_zero_is_none_at_all(parts: Parts) -> None:
     change = AccountChange(hourly_limit=0)
     administration.change_account(parts.store, ADMIN, "ada", change)
