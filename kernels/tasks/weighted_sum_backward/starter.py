@@ -36,7 +36,7 @@ def solve(x: torch.Tensor, w: torch.Tensor, dy: torch.Tensor) -> tuple[torch.Ten
         part = slice(first, min(first + 65535, M))
         grid = (triton.cdiv(N, 1024), part.stop - first)
         input_gradient[grid](w, dy[part], dx[part], N, BLOCK=1024)
-    # This sums the first 64 rows alone.
-    rows = min(M, 64)
+    # This sums the first 16 rows alone.
+    rows = min(M, 16)
     weight_gradient[(triton.cdiv(N, 64),)](x, dy, dw, x.stride(0), rows, N, ROWS=64, BLOCK=64)
     return dx, dw
