@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from kernels.catalog import TaskFolder
-from kernels.contract import DeviceName, Record
+from kernels.contract import HARNESS_VERSION, DeviceName, Record
 
 RECORDS = Path(__file__).parent / "records"
 """The records that come with the project."""
@@ -18,7 +18,7 @@ class RecordError(ValueError):
 
 
 class Records(Mapping[tuple[str, DeviceName], Record]):
-    """Records by task and device; those of other tasks, versions or sources are left out."""
+    """Records by task and device; those that are not current are left out."""
 
     def __init__(self, catalog: Mapping[str, TaskFolder], root: Path = RECORDS) -> None:
         """Read all records; RecordError for the first that is malformed."""
@@ -39,10 +39,12 @@ class Records(Mapping[tuple[str, DeviceName], Record]):
 
 
 def is_current(record: Record, folder: TaskFolder) -> bool:
-    """Whether it is of the task's present version and of the solution's present source."""
+    """Whether it is of the present task, clock and source of the solution."""
     path = folder.path / "solutions" / f"{record.solution}.py"
-    version = record.report.task_version == folder.task.version
-    return version and path.is_file() and digest(path) == record.source_sha256
+    versions = (record.report.task_version, record.report.harness)
+    if versions != (folder.task.version, HARNESS_VERSION):
+        return False
+    return path.is_file() and digest(path) == record.source_sha256
 
 
 def digest(path: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernels.catalog import Catalog
-from kernels.contract import DeviceName
+from kernels.contract import HARNESS_VERSION, DeviceName
 from kernels.records import RECORDS, RecordError, Records
 
 CATALOG = Catalog()
@@ -41,9 +41,13 @@ def test_those_that_come_with_the_project_can_be_read() -> None:
         assert {case.kind for case in record.report.cases} == {"test", "benchmark"}
 
 
-def test_a_record_of_another_source_or_version_is_left_out(root: Path) -> None:
+def test_a_record_of_another_version_is_left_out(root: Path) -> None:
     assert list(Records(CATALOG, root)) == [NAME]
     assert not Records(CATALOG, changed(root, task_version=2))
+
+
+def test_a_record_by_another_clock_is_left_out(root: Path) -> None:
+    assert not Records(CATALOG, changed(root, harness=HARNESS_VERSION + 1))
 
 
 def test_a_record_of_a_changed_solution_is_left_out(root: Path) -> None:
