@@ -25,6 +25,8 @@ class Tuning:
         self._compiler = compiler
         self._picks = picks
         self._pruned: dict[object, list[Any]] = {}
+        self._tuners: dict[int, Any] = {}
+        """Held, so that no other tuner takes an identity."""
 
     def install(self) -> None:
         """Replace Autotuner.run for the whole process."""
@@ -36,6 +38,7 @@ class Tuning:
 
     def run(self, tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a tuned launch; the compiled kernel of its first configuration that fits."""
+        self._tuners[id(tuner)] = tuner
         tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
         key = _key(tuner, kwargs)
         configs = self._configs(tuner, key, kwargs)
