@@ -6,14 +6,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kernels.catalog import TaskFolder
+from kernels.catalog import CatalogError, TaskFolder
 from kernels.contract import HARNESS_VERSION, DeviceName, Record
 
 RECORDS = Path(__file__).parent / "records"
 """The records that come with the project."""
 
 
-class RecordError(ValueError):
+class RecordError(CatalogError):
     """A record cannot be used; the message names the file and says why."""
 
 
