@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from anyio.to_thread import run_sync
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request
 
@@ -20,21 +21,23 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-def api_service(request: Request) -> Service:
-    """On behalf of whoever asks the API, once it is known that they may; blocks on the database.
+async def api_service(request: Request) -> Service:
+    """On behalf of whoever asks the API, once it is known that they may.
 
     Unauthorised, Forbidden. A browser that is signed in may read; to change anything takes a
     token, which no page of another site can make it send.
     """
-    service = api_service_for_all(request)
+    service = await api_service_for_all(request)
     service.caller.require(Scope.READ if request.method in SAFE else Scope.SUBMIT)
     return service
 
 
-def api_service_for_all(request: Request) -> Service:
+async def api_service_for_all(request: Request) -> Service:
     """The same where everybody may ask; Unauthorised for a bad token only."""
     service = service_of(request)
-    return service.on_behalf_of(_api_caller(request, service))
+    if not service.settings.has_accounts:
+        return service.on_behalf_of(service.accounts.nobody)
+    return service.on_behalf_of(await run_sync(_api_caller, request, service))
 
 
 def page_service(request: Request) -> Service:
@@ -54,7 +57,7 @@ def cookie(request: Request, kind: str) -> str:
 
 def _api_caller(request: Request, service: Service) -> Caller:
     header = request.headers.get("authorization")
-    if header and service.settings.has_accounts:
+    if header:
         scheme, secret = get_authorization_scheme_param(header)
         if scheme.lower() != "bearer" or not secret:
             raise Unauthorised(

@@ -22,7 +22,8 @@ from app.errors import Conflict, Forbidden, Invalid, Unauthorised
 from app.roles import Role, Scope
 from app.settings import Settings
 from app.store import Store, invites, sessions, tokens, users
-from app.store.account_tables import TokenRow, UserRow
+from app.store.account_tables import UserRow
+from app.store.tokens import Holder
 
 SESSION = timedelta(days=7)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{1,31}")
@@ -72,11 +73,10 @@ class Accounts:
         problem = _problem_of(found)
         if found is None or problem:
             raise Unauthorised(problem, "Make a new token on your page.")
-        token, user = found
-        if tokens.use_is_stale(token):
+        if tokens.use_is_stale(found):
             with self.store.write() as session:
-                tokens.note_use(session, token.id)
-        return Caller(user.name, scopes_of(user.role) & set(map(Scope, token.scopes.split())))
+                tokens.note_use(session, found.id)
+        return Caller(found.user, scopes_of(found.role) & set(map(Scope, found.scopes.split())))
 
     def sign_in(self, name: str, password: str, address: str | None) -> SignedIn:
         """Start a session; Unauthorised and TooManyRequests do not tell whether the name exists."""
@@ -177,15 +177,14 @@ def set_password(store: Store, name: str, password: str) -> bool:
     return True
 
 
-def _problem_of(found: tuple[TokenRow, UserRow] | None) -> str:
+def _problem_of(found: Holder | None) -> str:
     if found is None:
         return "this token is not known here"
-    token, user = found
-    if user.disabled:
+    if found.disabled:
         return "the account of this token is disabled"
-    if token.revoked_at is not None:
+    if found.revoked_at is not None:
         return "this token was revoked"
-    return "this token has expired" if token.expires_at <= clock.now() else ""
+    return "this token has expired" if found.expires_at <= clock.now() else ""
 
 
 def _bad_invite() -> Forbidden:

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
-from starlette.requests import Request
 from starlette.responses import Response
 
 from app.access import api_service
@@ -25,8 +24,7 @@ from app.service import Service
 router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 422, 503))
 
 
-def _service(request: Request) -> Service:
-    service = api_service(request)
+def _service(service: Annotated[Service, Depends(api_service)]) -> Service:
     if not service.settings.has_accounts:
         raise NotFound(
             "this installation has no accounts", "The operator can set KERNELJUDGE_ACCOUNTS."
