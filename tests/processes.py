@@ -47,11 +47,18 @@ def descendants(roots: list[int]) -> list[Process]:
     return found
 
 
+def _works_in(pid: int, folder: str) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == folder
+    except OSError:
+        return False  # Another installation's, which ended while we looked.
+
+
 def installation(stack: Stack) -> list[Process]:
     """Its processes; the Redis server outlives the service that started it."""
     roots = [part.process.pid for part in stack.parts if part.process is not None]
     redis = [p.pid for p in process_table() if "valkey-server" in p.words[0]]
-    ours = [pid for pid in redis if os.readlink(f"/proc/{pid}/cwd") == f"{stack.data_dir}/redis"]
+    ours = [pid for pid in redis if _works_in(pid, f"{stack.data_dir}/redis")]
     return descendants([*roots, *ours])
 
 

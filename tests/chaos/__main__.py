@@ -6,6 +6,7 @@ without faults, and 95 % of the faults were over within a minute.
 
 import argparse
 import random
+import signal
 
 from tests.chaos.faults import FAULTS, Scale
 from tests.chaos.run import run, summarise
@@ -18,6 +19,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--fault", action="append", choices=FAULTS, help="only these")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that all is put away
     print(f"seed {arguments.seed}", flush=True)
     kinds = tuple(arguments.fault or FAULTS)
     result = run(arguments.submissions, arguments.seed, kinds, Scale())

@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import tempfile
 import time
 from collections.abc import Sequence
@@ -110,10 +111,11 @@ def main() -> int:
     parser.add_argument("--users", type=int, default=10)
     parser.add_argument("--watchers", type=int, default=500)
     arguments = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="load-"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that all is put away
     with (
+        tempfile.TemporaryDirectory(prefix="load-", ignore_cleanup_errors=True) as folder,
         installation_under_load(
-            folder, Ledger(), random.Random(0), disk=False, clock=False, settings=_SETTINGS
+            Path(folder), Ledger(), random.Random(0), disk=False, clock=False, settings=_SETTINGS
         ) as site,
         ExitStack() as visitors,
     ):

@@ -1,6 +1,7 @@
 """A randomised run: submissions in flight all the time, one fault after the other."""
 
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -172,6 +173,7 @@ def _folder(wanted: bool) -> Iterator[tuple[Path, bool]]:
     finally:
         if mounted:
             subprocess.run(["umount", "--lazy", str(data)], check=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _keep_logs(folder: Path, seed: int, out: TextIO) -> None:

@@ -48,7 +48,7 @@ class Site:
         """Send a signal to some processes, waiting a while for one to be there."""
         deadline = time.monotonic() + _FIND_S
         while time.monotonic() < deadline:
-            found = find(self._processes())
+            found = find(installation(self.stack))
             for process in found:
                 self.signal(process, number)
             if found:
@@ -63,12 +63,6 @@ class Site:
             os.kill(process.pid, number)
         except ProcessLookupError:
             return
-
-    def _processes(self) -> list[Process]:
-        try:
-            return installation(self.stack)
-        except FileNotFoundError:  # a server ended while we looked
-            return []
 
     def next_event(self, kind: str, word: str = "") -> dict[str, Any] | None:
         """The next word of a worker of that kind; None if none comes for a while."""

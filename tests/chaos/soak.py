@@ -8,13 +8,13 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import statistics
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -118,22 +118,21 @@ def _judge(
         soak.wrong.append(f"{name}: {answer['verdict']}: {answer['reason']}")
 
 
-@contextmanager
-def both_tasks(folder: Path) -> Iterator[Path]:
+def both_tasks(folder: Path) -> Path:
     """A catalogue of the quick task and the one that the hostile submissions are for."""
     tasks = folder / "tasks"
     shutil.copytree(Path(__file__).parent / "tasks", tasks)
     shutil.copytree(TASKS / "softmax", tasks / "softmax")
-    yield tasks
+    return tasks
 
 
 def run(minutes: float, seed: int) -> Soak:
     """Mixed work on an installation of its own."""
-    folder, soak = Path(tempfile.mkdtemp(prefix="soak-")), Soak()
-    with both_tasks(folder) as tasks:
-        settings = {"KERNELJUDGE_TASKS_DIR": str(tasks)}
+    soak = Soak()
+    with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
+        settings = {"KERNELJUDGE_TASKS_DIR": str(both_tasks(Path(folder)))}
         with installation_under_load(
-            folder, Ledger(), random.Random(seed), disk=False, clock=False, settings=settings
+            Path(folder), Ledger(), random.Random(seed), disk=False, clock=False, settings=settings
         ) as site:
             deadline = time.monotonic() + max(60 * minutes, _FEWEST_SAMPLES * _SAMPLE_S)
             threads = [
@@ -157,6 +156,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that all is put away
     soak = run(arguments.minutes, arguments.seed)
     print(f"seed {arguments.seed}, {sum(soak.verdicts.values())} judged: {dict(soak.verdicts)}")
     for name, samples in soak.used.items():
