@@ -14,7 +14,8 @@ COPY docs docs
 RUN pip install -e '.[app,postgres]' \
     && useradd --system --no-create-home --uid 990 judge \
     && install -d -o judge /var/lib/kerneljudge
-ENV KERNELJUDGE_DATA_DIR=/var/lib/kerneljudge KERNELJUDGE_HOST=0.0.0.0 KERNELJUDGE_LOG=json
+ENV KERNELJUDGE_DATA_DIR=/var/lib/kerneljudge KERNELJUDGE_HOST=0.0.0.0 KERNELJUDGE_LOG=json \
+    KERNELJUDGE_ACCOUNTS=invite
 USER 990
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \

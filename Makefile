@@ -57,7 +57,7 @@ bench-api: $(VENV)/.ready ## how fast the board of a task with 100,000 submissio
 	$(BIN)/python -m benchmarks.bench_api --accounts
 
 image: $(VENV)/.ready ## as root: the steps of the service's image in a plain Debian folder
-	$(BIN)/python -m scripts.image_steps web build/image
+	$(BIN)/python -m scripts.image_steps web build/images
 
 clean:
 	rm -rf $(VENV) var build

@@ -22,6 +22,8 @@ from pathlib import Path
 from scripts.stack import ROOT
 
 _PACKAGES = "python3,python3-venv,python3-pip,ca-certificates"
+_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/ssl/certs/ca-certificates.crt")
+"""This machine's way to package indexes, which may lead through a proxy of its own."""
 _READY_S = 180
 
 
@@ -119,11 +121,16 @@ def steps_of(target: str, found: dict[str, Stage]) -> list[tuple[str, str]]:
 
 
 def main(target: str, folder: Path) -> None:
-    """Make the root folder unless it is there, carry out the steps, start the command."""
-    if not (folder / "usr/bin/python3").exists():
+    """Carry out the steps in a fresh copy of a Debian, which is made the first time; then start."""
+    debian, root = folder / "debian", folder / target
+    if not debian.exists():
         command = ["debootstrap", "--variant=minbase", f"--include={_PACKAGES}", "bookworm"]
-        subprocess.run([*command, str(folder)], check=True)
-    machine = Machine(folder)
+        subprocess.run([*command, str(debian)], check=True)
+    shutil.rmtree(root, ignore_errors=True)
+    subprocess.run(["cp", "--archive", str(debian), str(root)], check=True)
+    for name in _NETWORK:
+        shutil.copy(name, root / name.lstrip("/"))
+    machine = Machine(root)
     machine.do("RUN", "python3 -m venv /opt/venv")  # Debian's own Python takes no packages
     for instruction, rest in steps_of(target, stages((ROOT / "Dockerfile").read_text())):
         print(f"{instruction} {rest}", flush=True)
