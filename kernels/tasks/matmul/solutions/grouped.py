@@ -10,7 +10,7 @@ def config(bm: int, bn: int, bk: int, warps: int, stages: int) -> triton.Config:
 
 
 CONFIGS = [
-    config(64, 64, 64, 4, 3),
+    config(64, 64, 32, 4, 3),
     config(128, 256, 64, 8, 3),
     config(128, 128, 64, 4, 4),
     config(16, 64, 128, 4, 4),
@@ -21,7 +21,7 @@ CONFIGS = [
 def worth_trying(configs, arguments, **_):
     """Few rows need flat tiles, small or ragged products small ones, the others large ones."""
     M, N, K = arguments["M"], arguments["N"], arguments["K"]
-    if M * N < 1 << 17 or N % 8 or K % 8 or arguments["ak"] != 1:
+    if M * N < 1 << 17 or N % 16 or K % 16 or arguments["ak"] != 1:
         return configs[:1]
     return configs[3:] if M <= 32 else configs[1:3]
 
