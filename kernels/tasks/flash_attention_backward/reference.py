@@ -48,7 +48,7 @@ def slack(
 
     Each may be half an ulp off, or with float16 half the smallest step if it is small. These errors
     are independent, so they add as squares. Rounding is off by 0.4 units, or 0.6 steps, on average:
-    2.5 units and 3.5 steps are six deviations, beyond which none of a hundred million elements
+    3.2 units and 3.5 steps are six deviations or more, beyond which none of a billion elements
     should lie.
     """
     kind, single = torch.finfo(q.dtype), 2.0**-22
@@ -58,9 +58,9 @@ def slack(
     for part, owner in _parts(q, k):
         weights, changes = _changes(q, k, v, o, do, lse, causal, part, owner, torch.float32)
         reach = q[part].float().norm(dim=-1) * k[owner].float().norm(dim=-1).amax() * scale
-        share = 2.5 * (kind.eps / 2 + single * (reach + lse[part].abs()))[..., None]
+        share = 3.2 * (kind.eps / 2 + single * (reach + lse[part].abs()))[..., None]
         far = v[owner].float().norm(dim=-1).amax() + o[part].float().norm(dim=-1)
-        cancelled = 2.5 * single * scale * (do[part].float().norm(dim=-1) * far)[..., None]
+        cancelled = 3.2 * single * scale * (do[part].float().norm(dim=-1) * far)[..., None]
         off = (share * changes).square() + (weights * cancelled).square() + step
         dq[part] = off @ k[owner].float().square()
         dk[owner] += (off.mT @ q[part].float().square()).sum(0, keepdim=True)
