@@ -44,7 +44,7 @@ class TaskCheck:
         yield from self._reference()
         for path in self.folder.solutions:
             yield self._solution(path)
-        verdict, reason = self._judge(self.folder.starter)
+        verdict, reason = next(self._judge(self.folder.starter))
         wrong = verdict is Verdict.WRONG_ANSWER
         yield Finding("starter.py", "" if wrong else f"{verdict}, not a wrong answer: {reason}")
         for fixture in self.folder.fixtures:
@@ -66,36 +66,38 @@ class TaskCheck:
             yield Finding("reference.py", problem)
 
     def _solution(self, path: Path) -> Finding:
-        subject = f"solutions/{path.name}"
-        for number in range(self.seeds):
-            verdict, reason = self._judge(path.read_text("utf-8"))
+        subject, source = f"solutions/{path.name}", path.read_text("utf-8")
+        for number, (verdict, reason) in enumerate(self._judge(source, self.seeds), 1):
             if verdict is not Verdict.CHECKED:
-                return Finding(subject, f"seed {number + 1}: {verdict}: {reason}")
+                return Finding(subject, f"seed {number}: {verdict}: {reason}")
         return Finding(subject)
 
     def _fixture(self, fixture: Fixture) -> Finding:
-        verdict, reason = self._judge(fixture.source)
+        verdict, reason = next(self._judge(fixture.source))
         right = verdict is fixture.verdict
         subject = str(fixture.path.relative_to(self.folder.path))
         return Finding(subject, "" if right else f"{verdict}: {reason or 'nothing is wrong'}")
 
-    def _judge(self, source: str) -> tuple[Verdict, str]:
-        """What the check without a GPU makes of a source."""
+    def _judge(self, source: str, seeds: int = 1) -> Iterator[tuple[Verdict, str]]:
+        """What the check without a GPU makes of a source, for so many seeds; built once."""
         task, submission = self.folder.task, self._submission(source)
         values = host_values(task, self.folder.reference, self._jail("measure"))
         built = build(submission, task, self._jail("build"), values)
         if built.bundle is None:
             assert built.failure is not None  # Built's invariant
-            return Verdict(built.failure.verdict), built.failure.reason
+            yield Verdict(built.failure.verdict), built.failure.reason
+            return
         spilling = _spilling(built.bundle.plan)
         if spilling:
-            return Verdict.BUILD_ERROR, f"{spilling} spills registers"
-        checked = check(
-            submission, task, self.folder.reference, built.bundle.plan,
-            self._jail("interpret"), self._jail("measure"),
-        )  # fmt: skip
-        worst = strongest([case.verdict for case in checked.cases])
-        return worst, next((c.reason for c in checked.cases if c.verdict is worst), "")
+            yield Verdict.BUILD_ERROR, f"{spilling} spills registers"
+            return
+        for _ in range(seeds):
+            checked = check(
+                submission, task, self.folder.reference, built.bundle.plan,
+                self._jail("interpret"), self._jail("measure"),
+            )  # fmt: skip
+            worst = strongest([case.verdict for case in checked.cases])
+            yield worst, next((c.reason for c in checked.cases if c.verdict is worst), "")
 
     def _submission(self, source: str) -> Submission:
         task = self.folder.task
