@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -334,6 +335,29 @@ def test_a_house_with_invitations_asks_for_one() -> None:
         invite = administration.create_invite(house.store, ADMIN, wanted)
         form = {"name": "ada", "password": PASSWORD, "invite": invite.secret}
         assert send(browser, "/sign-up", **form).status_code == 303
+
+
+def test_a_house_may_show_everybody_what_others_did() -> None:
+    with (
+        temporary_settings() as settings,
+        opened(replace(settings, public_read=True), Catalog()) as house,
+    ):
+        name = post(house.person("ada")).json()["id"]
+        visitor = house.browser()
+        for path in ("/", "/submissions", f"/submissions/{name}", "/boards/softmax/H200"):
+            page = visitor.get(path)
+            assert page.status_code == 200
+            assert "Cancel</button>" not in page.text
+        page = visitor.get("/tasks/softmax").text
+        assert "Sign in to submit" in page
+        assert "Submit</button>" not in page
+        form_token(visitor, "/sign-in")
+        assert visitor.post("/tasks/softmax", data={"source": "x"}).status_code == 401
+        assert visitor.post(f"/submissions/{name}/cancel").status_code == 401
+        assert visitor.get("/you").status_code == 303
+        assert post(visitor).status_code == 401
+        assert visitor.get(f"/api/v1/submissions/{name}").json()["source_visible"] is False
+        assert visitor.get(f"/api/v1/submissions/{name}/source").status_code == 403
 
 
 def test_a_house_without_accounts_has_none_of_this(site: Site) -> None:
