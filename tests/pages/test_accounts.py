@@ -348,9 +348,9 @@ def test_a_house_may_show_everybody_what_others_did() -> None:
             page = visitor.get(path)
             assert page.status_code == 200
             assert "Cancel</button>" not in page.text
-        page = visitor.get("/tasks/softmax").text
-        assert "Sign in to submit" in page
-        assert "Submit</button>" not in page
+        task = visitor.get("/tasks/softmax").text
+        assert "Sign in to submit" in task
+        assert "Submit</button>" not in task
         form_token(visitor, "/sign-in")
         assert visitor.post("/tasks/softmax", data={"source": "x"}).status_code == 401
         assert visitor.post(f"/submissions/{name}/cancel").status_code == 401
