@@ -35,9 +35,11 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True)
 class QueueSnapshot:
-    """Ids of all waiting jobs, read at one moment."""
+    """Ids of jobs, read at one moment."""
 
     waiting: frozenset[str] = field(repr=False)
+    taken: frozenset[str] = field(default=frozenset(), repr=False)
+    """Those that a worker has taken out and not begun, or never will."""
 
 
 class JobQueue:
@@ -81,18 +83,21 @@ class JobQueue:
             return
 
     def snapshot(self) -> QueueSnapshot:
-        """What waits now; jobs that a worker is about to take count as waiting."""
-        waiting: set[str] = set()
+        """What waits now, and what is between its queue and a worker, where jobs can get stuck."""
+        waiting, taken = set[str](), set[str]()
         for name in queue_names():
             queue = self._queue(name)
-            waiting.update(queue.job_ids, queue.intermediate_queue.get_job_ids())
-        return QueueSnapshot(frozenset(waiting))
+            waiting.update(queue.job_ids)
+            taken.update(queue.intermediate_queue.get_job_ids())
+        return QueueSnapshot(frozenset(waiting), frozenset(taken))
 
     def state(self, snapshot: QueueSnapshot, submission: str, attempt: int) -> JobState:
         """Where an attempt at a submission or a rerun is, over all of its jobs."""
         ids = _job_ids(submission, attempt)
         if snapshot.waiting.intersection(ids):
             return JobState.WAITING
+        if snapshot.taken.intersection(ids):
+            return JobState.STARTED
         statuses = [self._redis.hget(Job.key_for(name), "status") for name in ids]
         if b"started" in statuses:
             return JobState.STARTED

@@ -41,11 +41,11 @@ def test_queueing_an_attempt_again_changes_nothing(parts: Parts) -> None:
     assert parts.queue.lengths([]) == {"build": 1}
 
 
-def test_a_job_between_queue_and_worker_still_waits(parts: Parts) -> None:
+def test_a_job_between_queue_and_worker_is_taken(parts: Parts) -> None:
     name = submit(parts).id
     queue = Queue("build", connection=parts.connection)
     parts.connection.lmove(queue.key, queue.intermediate_queue_key, "LEFT", "RIGHT")
-    assert parts.queue.state(parts.queue.snapshot(), name, 1) is JobState.WAITING
+    assert parts.queue.state(parts.queue.snapshot(), name, 1) is JobState.STARTED
 
 
 def test_the_states_of_a_job(parts: Parts) -> None:

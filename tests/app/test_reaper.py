@@ -106,6 +106,15 @@ def test_an_attempt_whose_worker_died_is_tried_again(parts: Parts) -> None:
     assert not parts.connection.exists(f"rq:job:{job_id('build', name, 1)}")
 
 
+def test_a_job_that_is_stuck_on_its_way_to_a_worker_is_tried_again(parts: Parts) -> None:
+    """As when Redis is full at the moment in which a worker takes it."""
+    name = submit(parts).id
+    parts.connection.lmove("rq:queue:build", "rq:queue:build:intermediate", "LEFT", "RIGHT")
+    sweep(parts, GRACE)
+    assert parts.service.submission_detail(name).attempt == 2
+    assert state_of(parts, name) is JobState.WAITING
+
+
 def test_a_held_attempt_is_left_alone(parts: Parts) -> None:
     name = submit(parts).id
     take(parts, name)

@@ -96,6 +96,14 @@ def _redis_without_data(site: Site, scale: Scale) -> str:
     return "killed, and its files removed"
 
 
+def _redis_full(site: Site, scale: Scale) -> str:
+    site.redis.config_set("maxmemory", 1 << 20)
+    time.sleep(scale.full)
+    with suppress(redis.RedisError):  # started again, it has no limit
+        site.redis.config_set("maxmemory", 0)
+    return f"for {scale.full:.0f} s"
+
+
 def _database_locked(site: Site, scale: Scale) -> str:
     database = sqlite3.connect(site.stack.data_dir / "kerneljudge.db", timeout=30)
     database.isolation_level = None
@@ -197,6 +205,7 @@ FAULTS: dict[str, Fault] = {
     "kill measure wardens": _kill(warden(_STAND_IN)),
     "redis without its data": _redis_without_data,
     "redis paused": _redis_paused,
+    "redis full": _redis_full,
     "database locked": _database_locked,
     "disk full": _disk_full,
     "late orphan": _late_orphan,
