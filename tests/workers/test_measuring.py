@@ -1,5 +1,6 @@
 """The measuring job around the GPU: what a measurer answers becomes the report of the attempt."""
 
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -22,7 +23,7 @@ from kernels.contract import (
 )
 from kernels.contract.wire import Failure, Rebuilt
 from tests.contract import examples as a
-from workers import jobs, reports
+from workers import gpu_health, jobs, reports
 from workers.events import BuildNote, Publisher
 from workers.measuring import Measured
 from workers.rebuilding import Provenance, Review
@@ -43,9 +44,13 @@ def review(outcome: Literal["identical", "different", "not rebuilt"]) -> Review:
 
 @pytest.fixture
 def measure(
-    connection: redis.Redis, redis_url: str, submission: Submission, monkeypatch: pytest.MonkeyPatch
+    connection: redis.Redis,
+    redis_url: str,
+    submission: Submission,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> Any:
-    """Runs the job on a plan in Redis, with answers in place of the GPU and of the build jail."""
+    """Runs the job on a plan in Redis, with answers in place of a sound GPU and the build jail."""
     version = Catalog()["softmax"].task.version
     submission = submission.model_copy(update={"measured": True, "task_version": version})
     target = Target(device="H200", architecture="sm_90a", triton=reports.version("triton"))
@@ -55,6 +60,8 @@ def measure(
     publisher.built(bundle.pack(), "0" * 64)
     monkeypatch.setenv("KERNELJUDGE_REDIS_URL", redis_url)
     monkeypatch.setenv("KERNELJUDGE_MEASURE_SERVER", "measure-0")
+    monkeypatch.setenv("KERNELJUDGE_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(gpu_health, "problem", lambda *_: "")
     monkeypatch.setattr(jobs, "_die_with_parent", lambda: None)
 
     def run(found: Review, cases: tuple[CaseResult, ...], failure: Failure | None) -> Report:
