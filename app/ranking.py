@@ -15,7 +15,7 @@ def rank(rows: Sequence[Standing]) -> tuple[BoardEntry, ...]:
     A rank is one more than the number of entries that are surely faster, and never better than
     that of an entry with a better score: a wide interval must not pay.
     """
-    ranks = _ranks(rows)
+    ranks = ranks_of([(row.low, row.high) for row in rows])
     shared = Counter(ranks)
     return tuple(
         BoardEntry(
@@ -28,11 +28,12 @@ def rank(rows: Sequence[Standing]) -> tuple[BoardEntry, ...]:
     )
 
 
-def _ranks(rows: Sequence[Standing]) -> list[int]:
-    ends = sorted(row.high for row in rows)
+def ranks_of(intervals: Sequence[tuple[float, float]]) -> list[int]:
+    """Ranks for lower and upper ends of what is sorted from the best on; less is better."""
+    ends = sorted(high for _, high in intervals)
     ranks: list[int] = []
     best = 1
-    for row in rows:
-        best = max(best, 1 + bisect_left(ends, row.low))
+    for low, _ in intervals:
+        best = max(best, 1 + bisect_left(ends, low))
         ranks.append(best)
     return ranks

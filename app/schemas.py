@@ -28,6 +28,7 @@ User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,64}$")]
 EntryName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Cursor = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}$")]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,100}$")]
+ContestName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 IdempotencyKey = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,200}$")]
 
 
@@ -138,6 +139,8 @@ class SubmitRequest(Schema):
     """Function to call; by default the task's."""
     label: Label | None = None
     """A name of the submitter's own to find it by, such as a branch; on one line."""
+    contest: ContestName | None = None
+    """A contest that the submitter takes part in, and that it is made for."""
 
 
 class SubmissionSummary(Schema):

@@ -20,6 +20,7 @@ from app.accounts import LOCAL, Accounts, Caller, quotas
 from app.accounts.schemas import Me, QuotaUse
 from app.attempts import Attempts
 from app.boards import Boards, Rendered
+from app.contests import entering
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
 from app.hidden_cases import HiddenCases
@@ -40,7 +41,7 @@ from app.schemas import (
     TaskSummary,
 )
 from app.settings import Settings
-from app.store import Store, submissions, usage, users
+from app.store import Store, contests, submissions, usage, users
 from app.store.board import BoardName
 from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
@@ -131,13 +132,16 @@ class Service:
     ) -> Submitted:
         """Store a submission, by default the caller's, and queue it.
 
-        Invalid, TooLarge, NotFound (task), Conflict (key), TooManyRequests, Unavailable.
+        Invalid, TooLarge, NotFound (task, contest), Forbidden (contest), Conflict (key),
+        TooManyRequests, Unavailable.
         """
         self.caller.require(Scope.SUBMIT)
         user = user or self.caller.name
         task = self._folder(request.task).task
+        request = entering.fitted(self.store, request)
         submission = submitting.accept(request, task, self.presence.measured_devices())
-        origin = Origin(user, idempotency_key, submitting.digest(request), request.label)
+        digest = submitting.digest(request)
+        origin = Origin(user, idempotency_key, digest, request.label, request.contest)
         try:
             name, created = self._insert(submission, origin)
         except IntegrityError:  # the same key arrived twice at once
@@ -149,7 +153,7 @@ class Service:
     def submission_detail(self, submission: str) -> SubmissionDetail:
         """One submission; NotFound."""
         with self.store.read() as session:
-            row = row_of(session, submission)
+            row = row_of(session, submission, self.caller)
             detail = self.hidden(row.task).detail(presenting.detail(session, row))
             if visibility.sees_source(session, self.settings.sources, self.caller, row):
                 return detail
@@ -159,7 +163,7 @@ class Service:
         """End a submission unless it is finished; harmless if repeated. NotFound, Forbidden."""
         self.caller.require(Scope.SUBMIT)
         with self.store.read() as session:
-            visibility.check_own(self.caller, row_of(session, submission))
+            visibility.check_own(self.caller, row_of(session, submission, self.caller))
         self.attempts.cancel(submission)
         return self.submission_detail(submission)
 
@@ -182,7 +186,7 @@ class Service:
     def stages(self, submission: str, after: int = 0) -> tuple[StageEntry, ...]:
         """Log entries with an id greater than `after`, oldest first; NotFound."""
         with self.store.read() as session:
-            rows = submissions.stages(session, row_of(session, submission), after)
+            rows = submissions.stages(session, row_of(session, submission, self.caller), after)
             return tuple(map(presenting.stage, rows))
 
     def list_submissions(
@@ -194,8 +198,10 @@ class Service:
     ) -> SubmissionPage:
         """Submissions, newest first."""
         before = None if cursor is None else int(cursor)
+        hidden = () if self.caller.is_admin else (contests.sealed(self.caller.user),)
+        wanted = wanted or SubmissionFilter()
         with self.store.read() as session:
-            rows = submissions.page(session, wanted or SubmissionFilter(), before, limit + 1)
+            rows = submissions.page(session, wanted, before, limit + 1, *hidden)
         shown = rows[:limit]
         return SubmissionPage(
             items=tuple(self.hidden(row.task).summary(presenting.summary(row)) for row in shown),
@@ -282,7 +288,7 @@ class Service:
 
     def _open(self, session: Session, submission: str) -> SubmissionRow:
         """A submission whose source the caller may see; NotFound, Forbidden."""
-        row = row_of(session, submission)
+        row = row_of(session, submission, self.caller)
         visibility.check_source(session, self.settings.sources, self.caller, row)
         return row
 
@@ -301,6 +307,8 @@ class Service:
                 if earlier is not None:
                     return _same(earlier, origin), False
             self._admit(session, submission, origin.user)
+            if origin.contest is not None:
+                entering.admit(session, origin.contest, origin.user, submission.id)
             return submissions.insert(session, submission, origin).id, True
 
     def _admit(self, session: Session, submission: Submission, user: str) -> None:
@@ -321,11 +329,11 @@ def _same(earlier: SubmissionRow, origin: Origin) -> str:
     return earlier.id
 
 
-def row_of(session: Session, submission: str) -> SubmissionRow:
-    """A submission by its public name; NotFound."""
+def row_of(session: Session, submission: str, caller: Caller) -> SubmissionRow:
+    """A submission by its public name; NotFound, also for one that the caller may not know of."""
     known = _SUBMISSION_ID.fullmatch(submission)
     row = submissions.by_id(session, submission) if known else None
-    if row is None:
+    if row is None or not visibility.sees(session, caller, row):
         raise NotFound(
             f"there is no submission {submission[:64]!r}", "Look it up in the list of submissions."
         )

@@ -41,9 +41,11 @@ def default_device(measured: tuple[DeviceName, ...]) -> DeviceName:
 
 def digest(request: SubmitRequest) -> str:
     """What tells two requests with one idempotency key apart."""
-    fields = [request.task, request.source, request.device, request.entry]
+    fields: list[object] = [request.task, request.source, request.device, request.entry]
     if request.label is not None:
         fields.append(request.label)
+    if request.contest is not None:
+        fields.append({"contest": request.contest})
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 

@@ -7,14 +7,22 @@ from app.errors import Forbidden
 from app.roles import Scope
 from app.schemas import SubmissionDetail
 from app.settings import Sources
-from app.store import submissions
+from app.store import contests, submissions
 from app.store.tables import SubmissionRow
 from kernels.contract import CaseResult, Report
 
 
+def sees(session: Session, caller: Caller, row: SubmissionRow) -> bool:
+    """Whether the caller may know of it: of what was made for a contest, until that is closed,
+    only its entrant and admins."""
+    return caller.is_admin or not contests.is_sealed(session, row, caller.user)
+
+
 def sees_source(session: Session, rule: Sources, caller: Caller, row: SubmissionRow) -> bool:
-    """One's own always, admins all, others' by the installation's rule."""
+    """One's own always, admins all, others' by a contest's rule or the installation's."""
     if caller.is_admin or caller.user == row.user:
+        return True
+    if Scope.READ in caller.scopes and contests.shares(session, row, caller.user):
         return True
     if rule == "all":
         return Scope.READ in caller.scopes

@@ -1,6 +1,6 @@
 """The API, version 1: the service's functions over HTTP."""
 
-from app.api import accounts, comparisons, downloads, probes, reruns, routes
+from app.api import accounts, comparisons, contests, downloads, probes, reruns, routes
 
 ROUTERS = (
     routes.router,
@@ -8,6 +8,7 @@ ROUTERS = (
     comparisons.router,
     downloads.router,
     accounts.router,
+    contests.router,
     probes.router,
 )
 

@@ -34,7 +34,7 @@ def rerun_detail(service: Service, rerun: str) -> RerunDetail:
 def reruns_of(service: Service, submission: str) -> tuple[RerunDetail, ...]:
     """The latest reruns of a submission, the newest first; NotFound."""
     with service.store.read() as session:
-        names = reruns.of_submission(session, row_of(session, submission), _SHOWN)
+        names = reruns.of_submission(session, row_of(session, submission, service.caller), _SHOWN)
         groups = [group for name in names if (group := reruns.group(session, name))]
         return tuple(_rerun(service, session, group) for group in groups)
 
@@ -42,7 +42,7 @@ def reruns_of(service: Service, submission: str) -> tuple[RerunDetail, ...]:
 def sittings_of(service: Service, submission: str) -> Sittings:
     """Everything that was measured of a submission; NotFound."""
     with service.store.read() as session:
-        row = row_of(session, submission)
+        row = row_of(session, submission, service.caller)
         found = board.standing(session, row)
         body = submissions.report(session, row)
         harness = found.harness if found else 0
@@ -58,7 +58,7 @@ def sittings_of(service: Service, submission: str) -> Sittings:
 def sitting_report(service: Service, submission: str, number: int) -> Report:
     """The report of one sitting; NotFound."""
     with service.store.read() as session:
-        row = row_of(session, submission)
+        row = row_of(session, submission, service.caller)
         if number == 0:
             body = submissions.report(session, row)
         else:

@@ -1,6 +1,7 @@
 """Asking for reruns: who may, of what, and how often."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import redis
@@ -54,7 +55,7 @@ def remeasure(service: Service, submission: str) -> Asked:
     """
     service.caller.require(Scope.SUBMIT)
     with service.store.write() as session:
-        row = row_of(session, submission)
+        row = row_of(session, submission, service.caller)
         visibility.check_own(service.caller, row)
         known = _lock(session, row, RerunKind.MEASURE)
         created = known is None
@@ -71,10 +72,10 @@ def inspect(service: Service, submission: str, kind: RerunKind) -> Asked:
     """
     service.caller.require(Scope.SUBMIT)
     with service.store.read() as session:
-        device = row_of(session, submission).device
+        device = row_of(session, submission, service.caller).device
     problem = offers(service, device)[kind]  # writes at times, so not within a transaction
     with service.store.write() as session:
-        row = row_of(session, submission)
+        row = row_of(session, submission, service.caller)
         visibility.check_own(service.caller, row)
         known = _lock(session, row, kind)
         created = known is None
@@ -96,8 +97,17 @@ def remeasure_board(
     entries = service.board(task, device, limit=top).entries
     if not entries:
         raise NotFound("nobody stands on that board", "Choose a board with entries.")
+    return remeasure_together(service, [entry.submission for entry in entries], rounds)
+
+
+def remeasure_together(service: Service, names: Sequence[str], rounds: int) -> Asked:
+    """Measure accepted submissions for one task in turns; for admins.
+
+    NotFound, Forbidden, Conflict where one is being measured already, TooLarge, TooManyRequests.
+    """
+    service.caller.require(Scope.ADMIN)
     with service.store.write() as session:
-        rows = [row_of(session, entry.submission) for entry in entries]
+        rows = [row_of(session, name, service.caller) for name in names]
         for row in sorted(rows, key=lambda row: row.number):
             if _lock(session, row, RerunKind.MEASURE) is not None:
                 raise Conflict(

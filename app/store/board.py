@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.pooling import Estimate, estimate_of, pool
+from app.store import contests
 from app.store.tables import BoardRow, BoardVersionRow, SittingRow, StandingRow, SubmissionRow
 from kernels.contract import HARNESS_VERSION, DeviceName, Report, Verdict
 
@@ -73,6 +74,16 @@ def hold(session: Session, row: SubmissionRow, reason: str) -> None:
     _count_change(session, _name_of(standing))
 
 
+def unseal(session: Session, contest: str) -> None:
+    """Put on its boards what was made for a contest that is closed now."""
+    query = select(StandingRow).where(StandingRow.submission.in_(contests.numbers(contest)))
+    found = {(_name_of(row), row.user) for row in session.scalars(query)}
+    for name, user in sorted(found):
+        _choose(session, name, user)
+    for name in sorted({name for name, _ in found}):
+        _count_change(session, name)
+
+
 def standing(session: Session, row: SubmissionRow) -> StandingRow | None:
     """The standing of a submission; None unless it was accepted."""
     return session.get(StandingRow, row.number)
@@ -114,7 +125,7 @@ def held(session: Session, name: BoardName, limit: int) -> Sequence[tuple[str, s
     rows = session.execute(
         select(StandingRow.user, SubmissionRow.id, StandingRow.held)
         .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
-        .where(*_on(StandingRow, name), _HELD)
+        .where(*_on(StandingRow, name), _HELD, ~contests.sealed(None))
         .order_by(StandingRow.submission.desc())
         .limit(limit)
     )
@@ -147,6 +158,7 @@ def _choose(session: Session, name: BoardName, user: str) -> None:
         select(StandingRow, SubmissionRow.id)
         .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
         .where(*_on(StandingRow, name), StandingRow.user == user, StandingRow.held == "")
+        .where(~contests.sealed(None))
         .order_by(StandingRow.score, StandingRow.finished_at, StandingRow.submission)
         .limit(1)
     ).first()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import and_, func, select, text
+from sqlalchemy import ColumnElement, and_, func, not_, select, text
 from sqlalchemy.orm import Session
 
 from app import clock
@@ -23,6 +23,7 @@ class Origin:
     idempotency_key: str | None
     body_sha256: str
     label: str | None = None
+    contest: str | None = None
 
 
 def insert(session: Session, submission: Submission, origin: Origin) -> SubmissionRow:
@@ -101,14 +102,20 @@ def payload(row: SubmissionRow, source: str) -> Submission:
 
 
 def page(
-    session: Session, wanted: SubmissionFilter, before: int | None, limit: int
+    session: Session,
+    wanted: SubmissionFilter,
+    before: int | None,
+    limit: int,
+    *hidden: ColumnElement[bool],
 ) -> Sequence[SubmissionRow]:
-    """At most `limit` rows that arrived before number `before`, newest first."""
+    """At most `limit` rows that arrived before number `before` and are not `hidden`, newest
+    first."""
     query = select(SubmissionRow).order_by(SubmissionRow.number.desc()).limit(limit)
     for name, value in wanted.model_dump(exclude_none=True).items():
         query = query.where(getattr(SubmissionRow, name) == value)
     if before is not None:
         query = query.where(SubmissionRow.number < before)
+    query = query.where(*(not_(condition) for condition in hidden))
     return session.scalars(query).all()
 
 

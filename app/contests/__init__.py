@@ -1,0 +1,1 @@
+"""Contests: who competes, when, on which tasks, and how it ends. See docs/contests.md."""

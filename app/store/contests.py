@@ -1,0 +1,228 @@
+"""Contests in the database."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.store.contest_tables import (
+    AnnouncementRow,
+    AuditRow,
+    ContestRow,
+    EntrantRow,
+    EntryRow,
+    FinalRerunRow,
+    FinalRow,
+    MemberRow,
+    QuestionRow,
+)
+from app.store.tables import RerunRow, StandingRow, SubmissionRow
+from kernels.contract import Stage
+from kernels.contract.rerun import RerunState
+
+
+def by_name(session: Session, name: str, *, lock: bool = False) -> ContestRow | None:
+    """The contest of that name; with `lock` nobody else changes it meanwhile."""
+    return session.get(ContestRow, name, with_for_update=lock or None, populate_existing=lock)
+
+
+def all_of(session: Session, limit: int) -> Sequence[ContestRow]:
+    """The latest first."""
+    order = (ContestRow.starts_at.desc(), ContestRow.name)
+    return session.scalars(select(ContestRow).order_by(*order).limit(limit)).all()
+
+
+def entrants(session: Session, contest: str) -> Sequence[EntrantRow]:
+    """In the order in which they joined."""
+    query = select(EntrantRow).where(EntrantRow.contest == contest)
+    return session.scalars(query.order_by(EntrantRow.id)).all()
+
+
+def size(session: Session, contest: str) -> int:
+    """How many entrants there are."""
+    return session.scalar(select(func.count()).where(EntrantRow.contest == contest)) or 0
+
+
+def members(session: Session, contest: str) -> dict[int, list[str]]:
+    """Accounts by entrant."""
+    query = select(MemberRow).where(MemberRow.contest == contest).order_by(MemberRow.user)
+    found: dict[int, list[str]] = {}
+    for row in session.scalars(query):
+        found.setdefault(row.entrant, []).append(row.user)
+    return found
+
+
+def entrant(
+    session: Session, contest: str, number: int, *, lock: bool = False
+) -> EntrantRow | None:
+    """The entrant of that number, if it is one of this contest."""
+    row = session.get(EntrantRow, number, with_for_update=lock or None, populate_existing=lock)
+    return row if row is not None and row.contest == contest else None
+
+
+def entrant_of(
+    session: Session, contest: str, user: str | None, *, lock: bool = False
+) -> EntrantRow | None:
+    """What an account competes as; with `lock` one at a time submits for it."""
+    number = session.scalar(
+        select(MemberRow.entrant).where(MemberRow.contest == contest, MemberRow.user == user)
+    )
+    return None if number is None else entrant(session, contest, number, lock=lock)
+
+
+def by_code(session: Session, contest: str, code: str) -> EntrantRow | None:
+    """The team of a contest that one joins with that code, given as digest; locked."""
+    query = select(EntrantRow).where(EntrantRow.contest == contest, EntrantRow.code == code)
+    return session.scalar(query.with_for_update())
+
+
+def enter(session: Session, submission: str, row: EntrantRow) -> None:
+    """Note that a submission is made for a contest."""
+    session.add(
+        EntryRow(submission=submission, contest=row.contest, entrant=row.id, at=clock.now())
+    )
+
+
+def entries_since(session: Session, row: EntrantRow, since: datetime) -> list[datetime]:
+    """When an entrant has submitted since a moment, the first time first."""
+    query = select(EntryRow.at).where(EntryRow.entrant == row.id, EntryRow.at > since)
+    return list(session.scalars(query.order_by(EntryRow.at)))
+
+
+def numbers(contest: str) -> Select[int]:
+    """Numbers of all submissions for a contest, as part of another query."""
+    query = select(SubmissionRow.number).join(EntryRow, EntryRow.submission == SubmissionRow.id)
+    return query.where(EntryRow.contest == contest)
+
+
+def unfinished(session: Session, contest: str) -> int:
+    """How many submissions for a contest have no verdict yet."""
+    query = select(func.count()).select_from(SubmissionRow)
+    query = query.join(EntryRow, EntryRow.submission == SubmissionRow.id)
+    open_ones = (EntryRow.contest == contest, SubmissionRow.stage != Stage.FINISHED)
+    return session.scalar(query.where(*open_ones)) or 0
+
+
+def accepted(
+    session: Session, contest: ContestRow, task: str, version: int, harness: int
+) -> Sequence[Any]:
+    """Of all accepted submissions for a task that count: entrant, the columns of a standing, and
+    when it was made; fastest first."""
+    same = {"task": task, "task_version": version, "device": contest.device, "harness": harness}
+    query = (
+        select(
+            EntrantRow.name.label("entrant"),
+            SubmissionRow.id.label("submission"),
+            StandingRow.score,
+            StandingRow.low,
+            StandingRow.high,
+            StandingRow.sittings,
+            StandingRow.finished_at,
+            EntryRow.at,
+        )
+        .select_from(EntryRow)
+        .join(EntrantRow, EntrantRow.id == EntryRow.entrant)
+        .join(SubmissionRow, SubmissionRow.id == EntryRow.submission)
+        .join(StandingRow, StandingRow.submission == SubmissionRow.number)
+        .where(EntryRow.contest == contest.name, EntrantRow.disqualified == "")
+        .where(StandingRow.held == "", *(getattr(StandingRow, k) == v for k, v in same.items()))
+        .order_by(StandingRow.score, StandingRow.finished_at, StandingRow.submission)
+    )
+    return session.execute(query).all()
+
+
+def sealed(user: str | None) -> ColumnElement[bool]:
+    """Whether a submission is of a contest without final standings, and `user` has no part in it:
+    a condition on rows of SubmissionRow."""
+    query = (
+        select(EntryRow.submission)
+        .join(ContestRow, ContestRow.name == EntryRow.contest)
+        .where(EntryRow.submission == SubmissionRow.id, ContestRow.closed_at.is_(None))
+        .correlate(SubmissionRow)
+    )
+    if user is not None:
+        mine = select(MemberRow.entrant).where(MemberRow.user == user)
+        query = query.where(EntryRow.entrant.not_in(mine))
+    return query.exists()
+
+
+def is_sealed(session: Session, row: SubmissionRow, user: str | None) -> bool:
+    """The same of one submission."""
+    query = select(SubmissionRow.number).where(SubmissionRow.number == row.number, sealed(user))
+    return session.scalar(query) is not None
+
+
+def shares(session: Session, row: SubmissionRow, user: str | None) -> bool:
+    """Whether a contest shows a submission's source: to a team, or to all when it is over."""
+    found = session.execute(
+        select(EntryRow.entrant, ContestRow.open_sources, ContestRow.closed_at)
+        .join(ContestRow, ContestRow.name == EntryRow.contest)
+        .where(EntryRow.submission == row.id)
+    ).first()
+    if found is None:
+        return False
+    if found.open_sources and found.closed_at is not None:
+        return True
+    mine = (MemberRow.entrant == found.entrant, MemberRow.user == user)
+    return session.scalar(select(MemberRow.user).where(*mine)) is not None
+
+
+def announcements(session: Session, contest: str) -> Sequence[AnnouncementRow]:
+    """The latest first."""
+    query = select(AnnouncementRow).where(AnnouncementRow.contest == contest)
+    return session.scalars(query.order_by(AnnouncementRow.id.desc())).all()
+
+
+def questions(session: Session, contest: str) -> Sequence[QuestionRow]:
+    """The latest first."""
+    query = select(QuestionRow).where(QuestionRow.contest == contest)
+    return session.scalars(query.order_by(QuestionRow.id.desc())).all()
+
+
+def question(session: Session, contest: str, number: int) -> QuestionRow | None:
+    """The question of that number, if it is one of this contest."""
+    row = session.get(QuestionRow, number)
+    return row if row is not None and row.contest == contest else None
+
+
+def open_questions(session: Session, row: EntrantRow) -> int:
+    """How many questions of an entrant have no answer."""
+    mine = (QuestionRow.entrant == row.id, QuestionRow.answer.is_(None))
+    return session.scalar(select(func.count()).where(*mine)) or 0
+
+
+def final_reruns(session: Session, contest: str) -> dict[str, tuple[str, RerunState]]:
+    """Task and state of each measuring after the end."""
+    query = (
+        select(FinalRerunRow.rerun, FinalRerunRow.task, RerunRow.state)
+        .join(RerunRow, RerunRow.id == FinalRerunRow.rerun)
+        .where(FinalRerunRow.contest == contest)
+        .order_by(RerunRow.number)
+    )
+    return {row.rerun: (row.task, row.state) for row in session.execute(query)}
+
+
+def measured_by(session: Session, reruns: Collection[str]) -> set[str]:
+    """Submissions that took part in these reruns."""
+    query = select(SubmissionRow.id).join(RerunRow, RerunRow.submission == SubmissionRow.number)
+    return set(session.scalars(query.where(RerunRow.id.in_(reruns))))
+
+
+def final(session: Session, contest: str) -> str | None:
+    """The final standings as JSON; None until they are stored."""
+    row = session.get(FinalRow, contest)
+    return None if row is None else row.body
+
+
+def note(session: Session, user: str, contest: str, act: str, detail: str) -> None:
+    """Write an act of an admin down."""
+    session.add(AuditRow(at=clock.now(), user=user, contest=contest, act=act, detail=detail))
+
+
+def audit(session: Session, contest: str, after: int, limit: int) -> Sequence[AuditRow]:
+    """Acts with a number above `after`, oldest first."""
+    query = select(AuditRow).where(AuditRow.contest == contest, AuditRow.id > after)
+    return session.scalars(query.order_by(AuditRow.id).limit(limit)).all()
