@@ -1,9 +1,8 @@
 """Accounts and invitations, for admins."""
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form
-from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -11,6 +10,7 @@ from app.accounts import administration
 from app.accounts.schemas import AccountChange, InviteRequest, Number
 from app.errors import Conflict, Invalid, ServiceError
 from app.pages.access import with_accounts
+from app.pages.queries import parsed
 from app.pages.rendering import render
 from app.roles import Role, Scope
 from app.service import Service
@@ -25,7 +25,6 @@ def _admins(service: Annotated[Service, Depends(with_accounts)]) -> Service:
 
 
 AdminService = Annotated[Service, Depends(_admins)]
-Model = TypeVar("Model", bound=BaseModel)
 Text = Annotated[str, Form(max_length=200)]
 
 
@@ -41,7 +40,7 @@ def create_invite(
 ) -> Response:
     """Invite; the secret is on this page and never again."""
     try:
-        wanted = _parsed(InviteRequest, {"note": note, "uses": uses, "days": days})
+        wanted = parsed(InviteRequest, {"note": note, "uses": uses, "days": days})
     except Invalid as problem:
         return _admin(request, service, problem=problem)
     invite = administration.create_invite(service.store, service.caller, wanted)
@@ -82,7 +81,7 @@ def change_account(
     if name != service.caller.user:
         fields |= {"role": role, "disabled": disabled == "on"}
     try:
-        change = _parsed(AccountChange, fields)
+        change = parsed(AccountChange, fields)
         administration.change_account(service.store, service.caller, name, change)
     except (Invalid, Conflict) as problem:
         return _account(request, service, name, problem)
@@ -125,11 +124,3 @@ def _account(
         roles=tuple(Role),
         problem=problem.problem if problem else None,
     )
-
-
-def _parsed(model: type[Model], fields: dict[str, Any]) -> Model:
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        names = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()})).replace("_", " ")
-        raise Invalid(f"the {names} makes no sense", "Correct it and send again.") from None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from app.schemas import CaseDetail
 from kernels.contract import DType, InstructionMix, TensorSpec
@@ -65,6 +66,20 @@ def magnitude(count: int) -> str:
 def moment(value: datetime) -> str:
     """A date and time in UTC, to the minute."""
     return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def local_moment(value: datetime, zone: str) -> str:
+    """A date and time in a time zone given by its IANA name, to the minute."""
+    return f"{value.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M %Z}"
+
+
+def distance(value: datetime) -> str:
+    """How far a moment is from now, to the minute: `in 3 h 20 min`, `2 d 1 h ago`."""
+    seconds = (value - datetime.now(UTC)).total_seconds()
+    minutes = round(abs(seconds) / 60)
+    parts = (minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")
+    written = " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 min"
+    return f"in {written}" if seconds > 0 else f"{written} ago"
 
 
 def clock_time(value: datetime) -> str:

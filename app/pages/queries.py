@@ -1,10 +1,24 @@
 """Reading what stands in an address; an empty field of a form means any."""
 
-from pydantic import ValidationError
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from app.errors import Invalid, NotFound
 from app.schemas import SubmissionFilter, TaskDetail
 from kernels.contract import DeviceName
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parsed(model: type[Model], fields: dict[str, Any]) -> Model:
+    """What a form says; Invalid names the fields that make no sense."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        names = ", ".join(sorted({str(e["loc"][0]) for e in error.errors() if e["loc"]}))
+        wrong = names.replace("_", " ") or "form"
+        raise Invalid(f"the {wrong} makes no sense", "Correct it and send again.") from None
 
 
 def device_of(text: str | None, task: TaskDetail) -> DeviceName:

@@ -58,9 +58,11 @@ def _make_environment() -> Environment:
     environment.filters.update(
         clock_time=formats.clock_time,
         data_size=formats.data_size,
+        distance=formats.distance,
         error=formats.error,
         giga=formats.giga,
         instructions=formats.instructions,
+        local_moment=formats.local_moment,
         magnitude=formats.magnitude,
         markdown=markdown.to_html,
         memory=formats.memory,

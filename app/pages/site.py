@@ -7,6 +7,7 @@ from app.pages import (
     admin,
     boards,
     comparisons,
+    contests,
     documents,
     health,
     reruns,
@@ -24,7 +25,7 @@ def mount_pages(app: FastAPI) -> None:
     for part in (health.router, documents.router, accounts.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
-    for page in (tasks, submissions, reruns, comparisons, boards, accounts, admin):
+    for page in (tasks, submissions, reruns, comparisons, boards, contests, accounts, admin):
         inside.include_router(page.router)
     for router in (for_all, inside):
         app.include_router(router)

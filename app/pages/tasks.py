@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form
@@ -11,17 +11,25 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.errors import Conflict, Invalid, ServiceError, TooLarge, TooManyRequests, Unavailable
+from app.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    ServiceError,
+    TooLarge,
+    TooManyRequests,
+    Unavailable,
+)
 from app.pages.access import CurrentService
 from app.pages.queries import device_of
 from app.pages.rendering import render
-from app.schemas import SubmitRequest, TaskDetail
+from app.schemas import ContestName, SubmitRequest, TaskDetail
 from app.service import Service
 from kernels.contract import DeviceName
 
 router = APIRouter()
 
-_CORRECTABLE = (Conflict, Invalid, TooLarge, TooManyRequests, Unavailable)
+_CORRECTABLE = (Conflict, Forbidden, Invalid, TooLarge, TooManyRequests, Unavailable)
 """Errors that the form shows beside the source, so that nothing typed is lost."""
 
 
@@ -34,6 +42,8 @@ class Draft:
     """JSON: line and message of each finding about an earlier submission of this source."""
     origin: str | None = None
     """The submission it was taken from."""
+    contest: str | None = None
+    """The contest that it is written for."""
 
 
 @router.get("/")
@@ -49,10 +59,13 @@ def show_task(
     name: str,
     device: str | None = None,
     origin: str | None = None,
+    contest: ContestName | None = None,
 ) -> Response:
-    """A task; `origin` names a submission to go on from, `device` the board to show."""
+    """A task; `origin` names a submission to go on from, `device` the board to show, `contest`
+    what it is submitted for."""
     task = service.task_detail(name)
     draft = _draft_of(service, origin) if origin else Draft(task.starter)
+    draft = replace(draft, contest=contest)
     return _task_page(request, service, task, device_of(device, task), draft)
 
 
@@ -63,26 +76,33 @@ def submit(
     name: str,
     source: Annotated[str, Form()] = "",
     device: Annotated[str, Form()] = "",
+    contest: Annotated[str, Form(max_length=64)] = "",
     form_key: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
     """Submit and go to the submission; a form sent twice is one submission."""
     source = source.replace("\r\n", "\n")  # forms send every line end as CR LF
     try:
-        wanted = _request(name, source, device)
+        wanted = _request(name, source, device, contest)
         submitted = service.submit(wanted, idempotency_key=_key(form_key, wanted))
     except _CORRECTABLE as problem:
         task = service.task_detail(name)
         chosen = device_of(None if isinstance(problem, Invalid) else device, task)
-        return _task_page(request, service, task, chosen, Draft(source), problem)
+        draft = Draft(source, contest=contest or None)
+        return _task_page(request, service, task, chosen, draft, problem)
     return RedirectResponse(f"/submissions/{submitted.submission.id}", 303)
 
 
-def _request(name: str, source: str, device: str) -> SubmitRequest:
+def _request(name: str, source: str, device: str, contest: str) -> SubmitRequest:
     if not source.strip():
         raise Invalid("the source is empty", "Write or paste a solution, then submit it.")
     try:
         return SubmitRequest.model_validate(
-            {"task": name, "source": source, "device": device or None}
+            {
+                "task": name,
+                "source": source,
+                "device": device or None,
+                "contest": contest or None,
+            }
         )
     except ValidationError as error:
         fields = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()}))
@@ -96,7 +116,8 @@ def _key(form_key: str, wanted: SubmitRequest) -> str | None:
     """The same form with another source is another submission."""
     if not form_key:
         return None
-    text = f"{form_key}\0{wanted.task}\0{wanted.device}\0{wanted.source}"
+    text = "\0".join(map(str, (form_key, wanted.task, wanted.device, wanted.source)))
+    text += f"\0{wanted.contest}" if wanted.contest else ""
     return f"form-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
