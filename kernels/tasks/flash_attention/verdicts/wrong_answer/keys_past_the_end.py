@@ -54,6 +54,6 @@ def solve(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: int) -> tor
     scale = 1.4426950408889634 / D**0.5  # log2(e): the kernel's exponentials have base 2
     attend[(triton.cdiv(Sq, 64), B * H)](
         q, k, v, o, *q.stride(), *k.stride(), *v.stride(), H, H // Hkv, Sq, Skv, scale,
-        CAUSAL=bool(causal), D=D, BM=64, BN=64,
+        CAUSAL=bool(causal), D=D, BM=64, BN=64 if D == 64 else 32,
     )  # fmt: skip
     return o

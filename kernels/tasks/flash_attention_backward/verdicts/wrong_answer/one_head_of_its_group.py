@@ -90,7 +90,7 @@ def solve(q, k, v, o, do, lse, causal):
     dq, dk, dv = (torch.empty(x.shape, device=q.device, dtype=q.dtype) for x in (q, k, v))
     steps = [step for x in (q, k, v, o, do) for step in x.stride()[:3]]
     sizes = (H, H // Hkv, Sq, Skv, D**-0.5)
-    shared = {"CAUSAL": bool(causal), "D": D, "BM": 32, "BN": 32, "num_stages": 2}
+    shared = {"CAUSAL": bool(causal), "D": D, "BM": 32, "BN": 32, "num_stages": 1}
     change_queries[(triton.cdiv(Sq, 32), B * H)](
         q, k, v, o, do, lse, dq, *steps, *sizes, **shared
     )  # fmt: skip
