@@ -2,8 +2,10 @@
 
 import csv
 import io
+import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +34,7 @@ def play(settings: Settings, catalog: Catalog, database_url: str) -> Iterator[Ar
 def test_a_whole_contest(play: Arena) -> None:
     people = everybody_joins(play)
     names = they_submit(play, people)
+    they_race(people["p05"])
     they_talk(play, people)
     hidden = the_board_freezes(play, people)
     the_end(play, names | hidden)
@@ -86,6 +89,23 @@ def they_submit(play: Arena, people: dict[str, httpx.Client]) -> dict[str, str]:
     assert found["own"]["softmax"]["submission"] == names["p05"]
     assert people["t2"].get(f"/api/v1/submissions/{names['trio']}/source").status_code == 200
     return names
+
+
+def they_race(person: httpx.Client) -> None:
+    """One of five was used; of ten that come at once four are taken in, and none given back."""
+    gate = threading.Barrier(10)
+
+    def one(_: int) -> httpx.Response:
+        gate.wait()
+        return submit(person, "cup")
+
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(one, range(10)))
+    taken = [answer.json()["id"] for answer in answers if answer.status_code == 202]
+    assert sorted(answer.status_code for answer in answers) == [202] * 4 + [429] * 6
+    for name in taken:
+        person.post(f"/api/v1/submissions/{name}/cancel")
+    refused(submit(person, "cup"), 429, "within an hour")
 
 
 def they_talk(play: Arena, people: dict[str, httpx.Client]) -> None:
