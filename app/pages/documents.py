@@ -20,6 +20,7 @@ _SHELVES = {
         "verdicts",
         "correctness",
         "timing",
+        "metrics",
         "ranking",
         "inspecting",
         "api",

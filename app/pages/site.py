@@ -6,10 +6,12 @@ from app.pages import (
     accounts,
     admin,
     boards,
+    catalogue,
     comparisons,
     contests,
     documents,
     health,
+    learn,
     reruns,
     submissions,
     tasks,
@@ -27,6 +29,8 @@ def mount_pages(app: FastAPI) -> None:
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
     for page in (tasks, submissions, reruns, comparisons, boards, contests, accounts, admin):
         inside.include_router(page.router)
+    for course in (catalogue, learn):
+        inside.include_router(course.router)
     for router in (for_all, inside):
         app.include_router(router)
     app.mount("/static", Assets(), name="static")

@@ -1,4 +1,4 @@
-"""The list of tasks, and one task with its editor and its board."""
+"""One task with its editor and its board."""
 
 import hashlib
 import json
@@ -44,12 +44,6 @@ class Draft:
     """The submission it was taken from."""
     contest: str | None = None
     """The contest that it is written for."""
-
-
-@router.get("/")
-def list_tasks(request: Request, service: CurrentService) -> Response:
-    """All tasks."""
-    return render(request, "tasks.html", tasks=service.list_tasks(), tracks=service.tracks())
 
 
 @router.get("/tasks/{name}")
