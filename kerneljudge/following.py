@@ -48,7 +48,8 @@ def _events(http: httpx.Client, submission: str, last: str) -> Iterator[ServerSe
             source.response.read()
             raise refusal(source.response)
         try:
-            yield from source.iter_sse()
+            # While nothing happens the service sends comments; after an id each counts as an event.
+            yield from (event for event in source.iter_sse() if event.data)
         except SSEError:
             raise Unreachable("the events are not sent by a judge. Check the address.") from None
     raise httpx.RemoteProtocolError("the service ended the stream before the verdict")

@@ -103,19 +103,29 @@ def test_what_is_no_judge_is_said_to_be_none(answer: bytes) -> None:
         client.tasks()
 
 
-def test_a_stream_that_breaks_is_taken_up_where_it_ended() -> None:
+FINISHED = (
+    'event: finished\ndata: {"id": "s", "user": "u", "task": "t", "task_version": 1, '
+    '"device": "H200", "measured": true, "stage": "finished", "verdict": "accepted"}\n\n'
+)
+
+
+def streamed(*stages: int, then: str = "") -> bytes:
+    """An answer of events: those stages, then what else is given."""
     stage = '{"id": %d, "stage": "building", "at": "2026-01-01T00:00:00Z"}'
-    first = response("200 OK", f"id: 1\ndata: {stage % 1}\n\n", "text/event-stream")
-    second = response(
-        "200 OK",
-        f"id: 2\ndata: {stage % 2}\n\nevent: finished\ndata: "
-        '{"id": "s", "user": "u", "task": "t", "task_version": 1, "device": "H200", '
-        '"measured": true, "stage": "finished", "verdict": "accepted"}\n\n',
-        "text/event-stream",
-    )
-    with answering(first, second) as url, Client(url) as client:
+    events = [f"event: stage\ndata: {stage % number}\nid: {number}\n\n" for number in stages]
+    return response("200 OK", "".join(events) + then, "text/event-stream")
+
+
+def test_a_stream_that_breaks_is_taken_up_where_it_ended() -> None:
+    with answering(streamed(1), streamed(2, then=FINISHED)) as url, Client(url) as client:
         found = list(client.follow("s"))
     assert [item.id for item in found] == [1, 2, "s"]
+
+
+def test_a_stream_may_be_kept_alive_by_comments() -> None:
+    kept = streamed(1, then=": ping\n\n: ping\n\n" + FINISHED)
+    with answering(kept) as url, Client(url) as client:
+        assert [item.id for item in client.follow("s")] == [1, "s"]
 
 
 def test_words_of_others_command_no_terminal() -> None:
