@@ -35,8 +35,10 @@ def fitted(store: Store, request: SubmitRequest) -> SubmitRequest:
 def admit(session: Session, contest: str, user: str, submission: str) -> None:
     """Enter a submission; Forbidden, TooManyRequests.
 
-    Nobody else submits for the same entrant until the transaction ends.
+    Nobody else submits for the same entrant, and nobody closes the contest, until the transaction
+    ends.
     """
+    contests.hold(session, contest)
     row = row_of(session, contest)
     entrant = contests.entrant_of(session, contest, user, lock=True)
     if entrant is None:

@@ -54,7 +54,7 @@ AdminService = Annotated[Service, Depends(_hosts)]
 @router.get("")
 def list_contests(request: Request, service: WithAccounts) -> Response:
     """All contests, and for admins a form that makes one."""
-    return _list(request, service, {})
+    return _list(request, service, {"zone": "UTC"})
 
 
 @router.post("")

@@ -29,6 +29,12 @@ def by_name(session: Session, name: str, *, lock: bool = False) -> ContestRow | 
     return session.get(ContestRow, name, with_for_update=lock or None, populate_existing=lock)
 
 
+def hold(session: Session, name: str) -> None:
+    """Let nobody change or close a contest until the transaction ends; others may enter."""
+    query = select(ContestRow.name).where(ContestRow.name == name)
+    session.execute(query.with_for_update(read=True))
+
+
 def all_of(session: Session, limit: int) -> Sequence[ContestRow]:
     """The latest first."""
     order = (ContestRow.starts_at.desc(), ContestRow.name)

@@ -123,7 +123,7 @@ def test_participants_are_no_hosts(play: Arena) -> None:
     play.contest("quiet")
     ada = play.joined("ambitious", "quiet")
     number = ada.get(f"{API}/quiet/entrants").json()[0]["number"]
-    acts = (
+    acts: tuple[tuple[str, str, dict[str, object]], ...] = (
         ("POST", "", {"name": "mine", "title": "x", "tasks": ["softmax"], "device": "H200"}),
         ("PATCH", "/quiet", {"title": "mine"}),
         ("POST", "/quiet/invite", {}),
