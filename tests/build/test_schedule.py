@@ -76,6 +76,7 @@ def test_an_endless_compilation_of_what_is_needed_is_a_timeout() -> None:
     assert isinstance(failure, Failure)
     assert failure.verdict == "timeout"
     assert failure.reason == "copy did not compile within 2 s"
+    assert "num_warps" in (failure.diagnostics[0].remedy or "")
 
 
 def test_endless_host_code_is_a_timeout() -> None:

@@ -37,6 +37,11 @@ _REMEDIES = (
     ),
     (r"Cannot call @triton\.jit'd outside", "launch it with a grid: kernel[grid](...)"),
     (r"out of resource: shared memory", "use smaller blocks or fewer stages (num_stages)"),
+    (
+        r"did not compile within",
+        "give each thread less to do: with more warps (num_warps), in smaller blocks, or in a loop "
+        "that the compiler does not unroll",
+    ),
     (r"Unable to find a compiler|Command '\['?(c\+\+|g\+\+|gcc|ninja)|Ninja is required",
      "nothing but Triton kernels can be compiled here"),
 )  # fmt: skip

@@ -71,8 +71,9 @@ def _explained(
     if isinstance(error, Refusal):
         return _of_refusal(error, source, refusals)
     if isinstance(error, NotCompiled):
-        line = source.line_of(error.__traceback__)
-        return failure(error.verdict, str(error), [Diagnostic(message=str(error), line=line)])
+        reason, line = str(error), source.line_of(error.__traceback__)
+        diagnostic = Diagnostic(message=reason, line=line, remedy=remedy(reason))
+        return failure(error.verdict, reason, [diagnostic])
     if isinstance(error, ValidationError):
         reason, line = problem(error), source.line_of(error.__traceback__)
         return failure("rejected", reason, [Diagnostic(message=reason, line=line)])
