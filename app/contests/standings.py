@@ -92,13 +92,16 @@ def totals(boards: Sequence[ContestBoard]) -> tuple[Total, ...]:
 def _sum(entrant: str, solved: dict[str, BoardEntry]) -> Total:
     # behind is the entrant's score / the best one's, so points are its inverse
     by_task = {task: 1 / entry.behind for task, entry in solved.items()}
+    points = sum(by_task.values())
+    low = sum(by_task[task] * entry.score / entry.high for task, entry in solved.items())
+    high = sum(by_task[task] * entry.score / entry.low for task, entry in solved.items())
     return Total(
         rank=0,
         tied=False,
         entrant=entrant,
-        points=sum(by_task.values()),
-        low=sum(by_task[task] * entry.score / entry.high for task, entry in solved.items()),
-        high=sum(by_task[task] * entry.score / entry.low for task, entry in solved.items()),
+        points=points,
+        low=min(low, points),
+        high=max(high, points),
         by_task=by_task,
     )
 

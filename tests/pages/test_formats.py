@@ -84,3 +84,24 @@ def test_memory_names_only_unusual_arguments() -> None:
         bytes=0,
     )
     assert formats.memory(case) == "turned has strides (1, 4), shifted starts at element 1"
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [("UTC", "2027-07-01 12:00 UTC"), ("Europe/Berlin", "2027-07-01 14:00 CEST")],
+)
+def test_moments_in_a_zone(zone: str, shown: str) -> None:
+    assert formats.local_moment(datetime(2027, 7, 1, 12, tzinfo=UTC), zone) == shown
+
+
+@pytest.mark.parametrize(
+    ("distance", "shown"),
+    [
+        (timedelta(hours=3, minutes=20, seconds=5), "in 3 h 20 min"),
+        (timedelta(days=2, hours=1, seconds=5), "in 2 d 1 h"),
+        (-timedelta(minutes=5, seconds=5), "5 min ago"),
+        (timedelta(seconds=5), "in 0 min"),
+    ],
+)
+def test_distances(distance: timedelta, shown: str) -> None:
+    assert formats.distance(datetime.now(UTC) + distance) == shown
