@@ -1,6 +1,5 @@
 """The catalogue: reads the folders under tasks/ as files and never imports them."""
 
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,17 +8,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kernels.contract import Task, Track, Verdict
+from kernels.contract import Task, Track
+from kernels.fixtures import CatalogError, Fixture, check_verdicts, fixtures
 
 TASKS = Path(__file__).parent / "tasks"
 """The tasks that come with the project."""
 
-_NEEDS_GPU = re.compile(r"^#\s*needs:\s*gpu\s*$", re.MULTILINE)
 _REQUIRED = ("statement.md", "reference.py", "starter.py")
 
 
-class CatalogError(ValueError):
-    """A task folder is not well formed; the message names the file and what to change."""
+__all__ = ["TASKS", "Catalog", "CatalogError", "Fixture", "TaskFolder", "UnknownTask"]
 
 
 class UnknownTask(KeyError):
@@ -27,21 +25,6 @@ class UnknownTask(KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-@dataclass(frozen=True)
-class Fixture:
-    """A submission that must get a certain verdict."""
-
-    verdict: Verdict
-    path: Path
-    needs_gpu: bool
-    """Whether only a GPU can show what is wrong with it."""
-
-    @property
-    def source(self) -> str:
-        """Its text."""
-        return self.path.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -73,8 +56,8 @@ class TaskFolder:
 
     @property
     def fixtures(self) -> tuple[Fixture, ...]:
-        """Submissions that must be refused, by verdict and name."""
-        return tuple(sorted(_fixtures(self.path / "verdicts"), key=lambda f: f.path))
+        """Submissions that must be refused, by verdict and name; CatalogError."""
+        return tuple(fixtures(self.path))
 
 
 class Catalog(Mapping[str, TaskFolder]):
@@ -109,9 +92,8 @@ def _read(file: Path) -> TaskFolder:
     for name in _REQUIRED:
         if not (file.parent / name).is_file():
             raise CatalogError(f"{file.parent / name}: missing; every task has one")
-    folder = TaskFolder(_task(file), file.parent)
-    _ = folder.fixtures  # so that a verdict that does not exist is found now
-    return folder
+    check_verdicts(file.parent)
+    return TaskFolder(_task(file), file.parent)
 
 
 def _track(file: Path, known: Collection[str]) -> Track:
@@ -152,14 +134,3 @@ def _problem(error: ValidationError, data: Mapping[str, Any]) -> str:
         if isinstance(entry, dict) and "name" in entry:
             where[1] = repr(entry["name"])
     return f"{'.'.join(where) or 'task'}: {first['msg']}"
-
-
-def _fixtures(root: Path) -> Iterator[Fixture]:
-    for path in root.glob("*/*.py"):
-        try:
-            verdict = Verdict(path.parent.name)
-        except ValueError:
-            known = ", ".join(Verdict)
-            raise CatalogError(f"{path.parent}: no such verdict; there are {known}") from None
-        text = path.read_text(encoding="utf-8")
-        yield Fixture(verdict, path, _NEEDS_GPU.search(text) is not None)

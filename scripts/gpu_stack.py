@@ -31,6 +31,7 @@ class Candidate:
 
     task: str
     path: Path
+    source: str
     expected: str
 
     @property
@@ -76,15 +77,15 @@ def candidates(tasks: list[str] | None, repeat: int) -> Iterator[Candidate]:
         if tasks is None or name in tasks:
             for path in folder.solutions:
                 for _ in range(repeat):
-                    yield Candidate(name, path, "accepted")
+                    yield Candidate(name, path, path.read_text(), "accepted")
             for fixture in folder.fixtures:
-                yield Candidate(name, fixture.path, fixture.verdict.value)
+                yield Candidate(name, fixture.path, fixture.source, fixture.verdict.value)
 
 
 def judge(stack: Stack, candidate: Candidate, out: Path) -> bool:
     """Submit, print one line, write the report; whether the verdict is the expected one."""
     started = time.monotonic()
-    detail = stack.submit(candidate.task, candidate.path.read_text(), wait=_WAIT_S)
+    detail = stack.submit(candidate.task, candidate.source, wait=_WAIT_S)
     seconds = time.monotonic() - started
     right: bool = detail["verdict"] == candidate.expected
     print(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kernels.catalog import Catalog, Fixture, TaskFolder
+from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import CaseResult, DeviceName, Task
 from kernels.contract.wire import (
     CompareAnswer,
@@ -44,10 +44,10 @@ def fixtures(*verdicts: str) -> list[Any]:
     ]
 
 
-def submissions(folder: TaskFolder) -> list[Path]:
-    """Every source of a task but its reference."""
-    fixtures: tuple[Fixture, ...] = folder.fixtures
-    return [folder.path / "starter.py", *folder.solutions, *(f.path for f in fixtures)]
+def submissions(folder: TaskFolder) -> dict[Path, str]:
+    """Every source of a task but its reference, by its file."""
+    whole = {path: path.read_text() for path in (folder.path / "starter.py", *folder.solutions)}
+    return whole | {fixture.path: fixture.source for fixture in folder.fixtures}
 
 
 def host_values(task: Task, folder: TaskFolder) -> tuple[bytes, ...]:

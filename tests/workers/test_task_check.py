@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kernels.fixtures import fixtures
 from kernels.new_task import make, new_task
 from workers.commands import check_tasks
 
@@ -18,7 +19,8 @@ def test_a_new_task_passes_and_its_faults_are_found(
     tmp_path.chmod(0o755)  # the jail's users must reach it
     folder = tmp_path / "add_one"
     wrong = folder / "verdicts" / "wrong_answer"
-    (folder / "solutions" / "wrong.py").write_text((wrong / "half_precision.py").read_text())
+    half = next(f for f in fixtures(folder) if f.path.stem == "half_precision")
+    (folder / "solutions" / "wrong.py").write_text(half.source)
     (wrong / "right.py").write_text((folder / "solutions" / "plain.py").read_text())
     monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(tmp_path))
 
