@@ -1,7 +1,8 @@
 """The boards of a contest, and the places over all of its tasks. docs/contests.md defines both."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -40,27 +41,11 @@ def worked_out(
 ) -> Standings:
     """All boards from what is in the database."""
     own = None if final else contests.entrant_of(session, contest.name, service.caller.user)
-    measured = _measured(session, contest)
-    boards: list[ContestBoard] = []
-    best: dict[str, OwnBest] = {}
-    for task in contest.tasks.split():
-        folder = service.catalog.get(task)
-        version = folder.task.version if folder else 0
-        rows = contests.accepted(session, contest, task, version, HARNESS_VERSION)
-        if own is not None:
-            mine = next((row for row in rows if row.entrant == own.name), None)
-            if mine is not None:
-                best[task] = _own(mine)
-        if frozen and contest.frozen_at is not None:
-            rows = [row for row in rows if row.at < contest.frozen_at]
-        boards.append(
-            ContestBoard(
-                task=task,
-                task_version=version,
-                harness=HARNESS_VERSION,
-                entries=ranking.rank(_best(rows, measured)),
-            )
-        )
+    measured, versions = _measured(session, contest), _versions(service, contest)
+    look = partial(contests.best, session, contest, versions, HARNESS_VERSION, measured=measured)
+    rows = look(before=contest.frozen_at if frozen else None)
+    boards = tuple(_board(task, versions[task], rows) for task in versions)
+    mine = look(entrant=own.id) if own is not None else ()
     return Standings(
         contest=contest.name,
         device=contest.device,
@@ -68,8 +53,8 @@ def worked_out(
         final=final,
         frozen=frozen,
         totals=totals(boards),
-        boards=tuple(boards),
-        own=best,
+        boards=boards,
+        own={row.task: _own(row) for row in mine},
     )
 
 
@@ -106,17 +91,23 @@ def _sum(entrant: str, solved: dict[str, BoardEntry]) -> Total:
     )
 
 
+def _versions(service: Service, contest: ContestRow) -> dict[str, int]:
+    """The present version of each of its tasks; 0 for one that is not there any more."""
+    found = {task: service.catalog.get(task) for task in contest.tasks.split()}
+    return {task: folder.task.version if folder else 0 for task, folder in found.items()}
+
+
+def _board(task: str, version: int, rows: Sequence[Any]) -> ContestBoard:
+    """The board of one task among all rows."""
+    places = list(_standings([row for row in rows if row.task == task]))
+    return ContestBoard(
+        task=task, task_version=version, harness=HARNESS_VERSION, entries=ranking.rank(places)
+    )
+
+
 def _measured(session: Session, contest: ContestRow) -> set[str]:
     """Submissions that were chosen to be measured again after the end."""
     return contests.measured_by(session, contests.final_reruns(session, contest.name))
-
-
-def _best(rows: Sequence[Any], measured: Collection[str]) -> list[Standing]:
-    """Each entrant's: what was measured again after the end, otherwise the fastest."""
-    chosen: dict[str, Any] = {}
-    for row in (*(row for row in rows if row.submission in measured), *rows):
-        chosen.setdefault(row.entrant, row)
-    return list(_standings(sorted(chosen.values(), key=lambda row: (row.score, row.finished_at))))
 
 
 def _standings(rows: Sequence[Any]) -> Iterator[Standing]:

@@ -1,10 +1,10 @@
 """Contests in the database."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select, tuple_
 from sqlalchemy.orm import Session
 
 from app import clock
@@ -22,6 +22,8 @@ from app.store.contest_tables import (
 from app.store.tables import RerunRow, StandingRow, SubmissionRow
 from kernels.contract import Stage
 from kernels.contract.rerun import RerunState
+
+_STANDING = ("task", "score", "low", "high", "sittings", "finished_at")
 
 
 def by_name(session: Session, name: str, *, lock: bool = False) -> ContestRow | None:
@@ -112,32 +114,50 @@ def unfinished(session: Session, contest: str) -> int:
     return session.scalar(query.where(*open_ones)) or 0
 
 
-def accepted(
-    session: Session, contest: ContestRow, task: str, version: int, harness: int
+def best(
+    session: Session,
+    contest: ContestRow,
+    versions: Mapping[str, int],
+    harness: int,
+    *,
+    before: datetime | None = None,
+    entrant: int | None = None,
+    measured: Collection[str] = (),
 ) -> Sequence[Any]:
-    """Of all accepted submissions for a task that count: entrant, the columns of a standing, and
-    when it was made; fastest first."""
-    same = {"task": task, "task_version": version, "device": contest.device, "harness": harness}
+    """Each entrant's best accepted submission for each task, by its version, fastest first: task,
+    names of the entrant and of the submission, and the columns of its standing.
+
+    Only those made `before` a moment, only of one `entrant`; what is among the `measured` goes
+    before what is faster.
+    """
+    fastest = (StandingRow.score, StandingRow.finished_at, StandingRow.submission)
+    chosen = case((SubmissionRow.id.in_(measured), 0), else_=1)
+    place = func.row_number().over(
+        partition_by=(EntryRow.entrant, StandingRow.task), order_by=(chosen, *fastest)
+    )
     query = (
         select(
             EntrantRow.name.label("entrant"),
             SubmissionRow.id.label("submission"),
-            StandingRow.score,
-            StandingRow.low,
-            StandingRow.high,
-            StandingRow.sittings,
-            StandingRow.finished_at,
-            EntryRow.at,
+            *(getattr(StandingRow, column) for column in _STANDING),
+            place.label("place"),
         )
         .select_from(EntryRow)
         .join(EntrantRow, EntrantRow.id == EntryRow.entrant)
         .join(SubmissionRow, SubmissionRow.id == EntryRow.submission)
         .join(StandingRow, StandingRow.submission == SubmissionRow.number)
-        .where(EntryRow.contest == contest.name, EntrantRow.disqualified == "")
-        .where(StandingRow.held == "", *(getattr(StandingRow, k) == v for k, v in same.items()))
-        .order_by(StandingRow.score, StandingRow.finished_at, StandingRow.submission)
+        .where(EntryRow.contest == contest.name, StandingRow.device == contest.device)
+        .where(EntrantRow.disqualified == "", StandingRow.held == "")
+        .where(StandingRow.harness == harness)
+        .where(tuple_(StandingRow.task, StandingRow.task_version).in_(list(versions.items())))
     )
-    return session.execute(query).all()
+    if before is not None:
+        query = query.where(EntryRow.at < before)
+    if entrant is not None:
+        query = query.where(EntryRow.entrant == entrant)
+    found = query.subquery()
+    order = (found.c.score, found.c.finished_at, found.c.submission)
+    return session.execute(select(found).where(found.c.place == 1).order_by(*order)).all()
 
 
 def sealed(user: str | None) -> ColumnElement[bool]:
