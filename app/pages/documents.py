@@ -18,14 +18,25 @@ _SHELVES = {
     "Taking part": (
         "host-code",
         "verdicts",
+        "metrics",
         "correctness",
         "timing",
-        "metrics",
         "ranking",
+        "plans",
         "inspecting",
+        "contests",
+        "client",
         "api",
     ),
-    "Running it": ("operating", "accounts", "jail", "security", "tasks", "measured"),
+    "Running it": (
+        "operating",
+        "deploying",
+        "accounts",
+        "jail",
+        "security",
+        "tasks",
+        "measured",
+    ),
 }
 _LAST_SHELF = "How it is built"
 

@@ -32,6 +32,7 @@ def test_a_fresh_board_has_the_house_entry(site: Site, page: str) -> None:
 
 def test_a_task_shows_what_one_needs_to_solve_it(site: Site) -> None:
     page = site.html("/tasks/softmax")
+    assert "<dt>Name</dt><dd><code>softmax</code></dd>" in page
     assert '<h2 id="what-counts">' in page
     assert "M 70,000 · N 65 · float16" in page
     assert "x starts at element 1" in page
