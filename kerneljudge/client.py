@@ -67,10 +67,14 @@ class Client:
         device: str | None = None,
         entry: str | None = None,
         label: str | None = None,
+        contest: str | None = None,
         key: str | None = None,
     ) -> Submission:
         """Submit source for a task; returns at once. `label` groups submissions, as a branch."""
-        body = {"task": task, "source": source, "device": device, "entry": entry, "label": label}
+        body = {
+            "task": task, "source": source, "device": device, "entry": entry, "label": label,
+            "contest": contest,
+        }  # fmt: skip
         given = {name: value for name, value in body.items() if value is not None}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         answer = self._request("POST", "/submissions", json=given, headers=headers)

@@ -24,6 +24,7 @@ _SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--device", help="GPU model; by default one that the judge measures on.")
 @click.option("--entry", help="Function to call; by default the task's, usually solve.")
 @click.option("--label", help="A name to find this submission by, such as the branch.")
+@click.option("--contest", help="A contest that you take part in, and that this is made for.")
 @click.option("--wait/--no-wait", default=True, help="Wait for the verdict (default), or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print the submission as JSON.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
@@ -48,6 +49,7 @@ def submit(
     device: str | None,
     entry: str | None,
     label: str | None,
+    contest: str | None,
     wait: bool,
     as_json: bool,
     junit_file: Path | None,
@@ -62,7 +64,9 @@ def submit(
     wrong usage; 3: the service failed. Stages and tables go to standard error with --json.
     """
     console = Console(stderr=as_json, highlight=False)
-    submission = client.submit(_source(file), task, device=device, entry=entry, label=label)
+    submission = client.submit(
+        _source(file), task, device=device, entry=entry, label=label, contest=contest
+    )
     if not wait:
         _say_submitted(console, client, submission, as_json)
         return

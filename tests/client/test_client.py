@@ -67,6 +67,11 @@ def test_a_submission_is_followed_to_its_verdict(site: Site, judge: Judge) -> No
         assert client.submissions(label="a label")[0].id == submission.id
 
 
+def test_a_contest_is_passed_on(site: Site) -> None:
+    with Client(site.address) as client, pytest.raises(Refused, match="no contest 'cup'"):
+        client.submit(SOURCE, "softmax", contest="cup")
+
+
 def test_waiting_has_an_end(site: Site) -> None:
     with Client(site.address) as client:
         submission = client.submit(SOURCE, "softmax")

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,6 +29,7 @@ from workers.reruns import RerunPublisher
 API = "/api/v1/contests"
 HOUR = timedelta(hours=1)
 _PATIENCE_SECONDS = 20
+_ACCEPTED: Mapping[str, Verdict] = {}
 Found = TypeVar("Found")
 
 
@@ -90,12 +91,16 @@ class Arena:
         assert detail["verdict"] == "accepted", detail
         return name
 
-    def measured_again(self, rerun: str, scores: dict[str, float]) -> None:
-        """The measurer takes a rerun and finds these scores."""
+    def measured_again(
+        self, rerun: str, scores: dict[str, float], verdicts: Mapping[str, Verdict] = _ACCEPTED
+    ) -> None:
+        """The measurer takes a rerun and finds these scores; what has no verdict is accepted."""
         job = until(lambda: self._job(rerun))
         voice = RerunPublisher(self.queue, job, WORKER)
         for turn in job.turns:
-            voice.sitting(turn, sitting(job, turn, scores[turn.submission]))
+            verdict = verdicts.get(turn.submission, Verdict.ACCEPTED)
+            found = sitting(job, turn, scores[turn.submission], verdict=verdict)
+            voice.sitting(turn, found)
         voice.end(gpu_seconds=1.0)
         seen = self.host.get(f"/api/v1/reruns/{rerun}", params={"wait": 20}).json()
         assert seen["state"] == "done", seen
