@@ -144,6 +144,10 @@ class Client:
         for tried in range(1, _TRIES + 1):
             try:
                 response = self._http.request(method, path, **settings)
+            except httpx.UnsupportedProtocol:
+                raise Unreachable(
+                    f"{self.url} is no address of a judge: one begins with http:// or https://."
+                ) from None
             except httpx.TransportError as error:
                 if tried == _TRIES:
                     raise Unreachable(_unreachable(self.url, error)) from None
@@ -152,10 +156,10 @@ class Client:
             if response.is_success:
                 return response
             problem = refusal(response)
-            if tried == _TRIES or response.status_code not in _TRY_AGAIN:
+            pause = 2.0 ** (tried - 1) if problem.retry_after is None else problem.retry_after
+            if response.status_code not in _TRY_AGAIN or tried == _TRIES or pause > _LONGEST_PAUSE:
                 raise problem
-            asked = problem.retry_after
-            time.sleep(min(2.0 ** (tried - 1) if asked is None else asked, _LONGEST_PAUSE))
+            time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
 

@@ -14,7 +14,8 @@ from kerneljudge.errors import JudgeError, Refused
 NOT_ACCEPTED = 1
 USAGE = 2
 SERVICE = 3
-_ASKED_WRONGLY = (400, 404, 405, 409, 413, 415, 422)
+_UNKNOWN_CALLER = 401
+_ASKED_WRONGLY = (400, 403, 404, 405, 409, 413, 415, 422)
 _P = ParamSpec("_P")
 
 
@@ -32,6 +33,8 @@ class ServiceFailed(click.ClickException):
 
 def failed(error: JudgeError) -> click.ClickException:
     """As the command ends."""
+    if isinstance(error, Refused) and error.status == _UNKNOWN_CALLER:
+        return AskedWrongly(f"{error.detail}. Run `kerneljudge login`, or set KERNELJUDGE_TOKEN.")
     if isinstance(error, Refused) and error.status in _ASKED_WRONGLY:
         return AskedWrongly(str(error))
     return ServiceFailed(str(error))

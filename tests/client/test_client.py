@@ -11,6 +11,7 @@ import pytest
 
 from kerneljudge import Client, NotFinished, Refused, Unreachable
 from kerneljudge.payloads import StageEntry, Submission
+from tests.client.conftest import Run
 from tests.client.judge import Judge
 from tests.pages.samples import SOURCE
 from tests.pages.site import Site
@@ -97,6 +98,27 @@ def test_a_service_that_stays_busy_is_given_up() -> None:
         with pytest.raises(Refused, match="the queue is full") as caught:
             client.tasks()
         assert caught.value.status == 503
+
+
+def test_who_is_to_come_back_in_an_hour_is_told_at_once() -> None:
+    later = response("429 Too Many Requests", "{}", headers="Retry-After: 3600\r\n")
+    with answering(later, response("200 OK", "[]")) as url, Client(url) as client:
+        with pytest.raises(Refused) as caught:
+            client.tasks()
+        assert caught.value.retry_after == 3600
+
+
+def test_who_has_no_token_learns_how_to_give_one(run: Run) -> None:
+    problem = '{"detail": "this needs an account", "next_step": "Sign in."}'
+    with answering(response("401 Unauthorized", problem)) as url:
+        result = run("tasks", "list", "--url", url)
+    assert result.exit_code == 2
+    assert "this needs an account. Run `kerneljudge login`" in result.output
+
+
+def test_an_address_without_its_protocol_is_refused() -> None:
+    with Client("localhost:8000") as client, pytest.raises(Unreachable, match="http://"):
+        client.tasks()
 
 
 @pytest.mark.parametrize(
