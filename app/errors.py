@@ -44,7 +44,7 @@ class Unauthorised(ServiceError):
     """Nobody, or nobody known, asks."""
 
     status = 401
-    title = "Sign in first"
+    title = "Not signed in"
 
 
 class Forbidden(ServiceError):
