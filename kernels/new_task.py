@@ -36,6 +36,8 @@ def new_task(name: str, tasks: Path) -> None:
     """Make a folder for the task NAME: x + 1, to be changed file by file."""
     try:
         folder = make(name, tasks)
-    except (ValueError, FileExistsError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from None
+    except FileExistsError:
+        raise click.ClickException(f"{tasks / name} exists already; choose another name") from None
     click.echo(f"{folder}: change its files, then run: kerneljudge tasks check {name}")

@@ -43,3 +43,6 @@ def test_a_task_is_not_overwritten(tmp_path: Path) -> None:
     make("one", tmp_path)
     with pytest.raises(FileExistsError):
         make("one", tmp_path)
+    answer = CliRunner().invoke(new_task, ["one", "--tasks", str(tmp_path)])
+    assert answer.exit_code == 1
+    assert "one exists already; choose another name" in answer.output
