@@ -12,6 +12,7 @@ from app.pages import (
     documents,
     health,
     learn,
+    plans,
     reruns,
     submissions,
     tasks,
@@ -29,8 +30,8 @@ def mount_pages(app: FastAPI) -> None:
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
     for page in (tasks, submissions, reruns, comparisons, boards, contests, accounts, admin):
         inside.include_router(page.router)
-    for course in (catalogue, learn):
-        inside.include_router(course.router)
+    for view in (catalogue, learn, plans):
+        inside.include_router(view.router)
     for router in (for_all, inside):
         app.include_router(router)
     app.mount("/static", Assets(), name="static")

@@ -66,7 +66,7 @@ def _case(case: CasePlan, names: dict[str, str]) -> Iterator[str]:
     yield f"case {case.case}"
     for number, buffer in enumerate(case.buffers):
         if buffer.nbytes or buffer.role != "temporary":
-            yield f"  b{number}  {_buffer(buffer)}{_unchanged(case, number)}"
+            yield f"  b{number}  {buffer_text(buffer)}{_unchanged(case, number)}"
     for number, step in enumerate(case.steps, 1):
         first, *rest = _step(step, names)
         yield f"  {number:3}  {first}"
@@ -76,7 +76,8 @@ def _case(case: CasePlan, names: dict[str, str]) -> Iterator[str]:
     yield from (f"  note: {note}" for note in case.notes)
 
 
-def _buffer(buffer: Buffer) -> str:
+def buffer_text(buffer: Buffer) -> str:
+    """Role, name, size and content of a buffer, in one line."""
     name = f" {buffer.name}" if buffer.name else ""
     content = f", content {buffer.content[:12]}" if buffer.content else ""
     content += f", values {buffer.values[:12]}" if buffer.values else ""
@@ -106,18 +107,20 @@ def _step(step: Step, names: dict[str, str]) -> Iterator[str]:
 
 def _action(action: Action, names: dict[str, str]) -> str:
     if isinstance(action, Launch):
-        arguments = ", ".join(_argument(argument) for argument in action.arguments)
+        arguments = ", ".join(argument_text(argument) for argument in action.arguments)
         return f"{names[action.kernel]}[{_sizes(action.grid)}]({arguments}){_line(action.line)}"
-    return _operation(action)
+    return operation_text(action)
 
 
-def _operation(step: TensorOp) -> str:
+def operation_text(step: TensorOp) -> str:
+    """A tensor operation as an assignment."""
     keywords = (f"{name}={_value(value)}" for name, value in step.keywords.items())
     arguments = ", ".join([*map(_value, step.arguments), *keywords])
     return f"{_view(step.outputs[0])} = {step.op}({arguments}){_line(step.line)}"
 
 
-def _argument(argument: Argument) -> str:
+def argument_text(argument: Argument) -> str:
+    """An argument of a launch: `b0 + 16`, `i32 4096`."""
     if isinstance(argument, PointerArgument):
         offset = f" + {argument.offset}" if argument.offset else ""
         return "null" if argument.buffer is None else f"b{argument.buffer}{offset}"

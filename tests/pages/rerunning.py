@@ -83,15 +83,15 @@ def offer(site: Site, **inspections: str) -> None:
     beat(site.queue, name="m", role="measure", device="H200", inspections=inspections)
 
 
-def accepted(site: Site, scale: float = 1.0) -> str:
+def accepted(site: Site, scale: float = 1.0, plan: bytes = PLAN) -> str:
     """A submission that was measured here, with its plan."""
     _until_known(site)
     submission = site.submit()
-    site.queue.set(bundle_key(submission, 1), PLAN)
+    site.queue.set(bundle_key(submission, 1), plan)
     built = BuiltEvent(
         submission=submission,
         attempt=1,
-        plan=hashlib.sha256(PLAN).hexdigest(),
+        plan=hashlib.sha256(plan).hexdigest(),
         worker="worker-1",
         at=datetime.now(UTC),
     )
