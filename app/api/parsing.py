@@ -36,7 +36,10 @@ async def submit_request(request: Request) -> SubmitRequest:
     try:
         return SubmitRequest.model_validate(fields)
     except ValidationError as error:
-        raise Invalid(first_problem(error), "Correct that field and submit again.") from None
+        step = "Correct that field and submit again."
+        if kind in _FORMS and "task" in request.query_params:
+            step = "To send the source alone, say Content-Type: text/x-python."
+        raise Invalid(first_problem(error), step) from None
 
 
 def _media_type(header: str) -> str:

@@ -47,6 +47,17 @@ def test_forms_files_and_bare_source_are_accepted(
     assert client.get(f"/api/v1/submissions/{name}/source").text == SOURCE
 
 
+def test_source_sent_as_curl_sends_it_learns_its_type(client: httpx.Client) -> None:
+    answer = client.post(
+        "/api/v1/submissions",
+        params={"task": "softmax"},
+        content=b"import torch\n",
+        headers={"content-type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status_code == 422
+    assert "text/x-python" in answer.json()["next_step"]
+
+
 def test_device_and_entry_may_be_chosen(client: httpx.Client) -> None:
     body = post(client, device="H100", entry="other").json()
     assert (body["device"], body["entry"]) == ("H100", "other")
