@@ -1,5 +1,6 @@
 """What host code sees of a GPU that is not there."""
 
+import _thread
 import threading
 from collections.abc import Callable
 from typing import Any, Literal
@@ -235,3 +236,38 @@ def test_benchmarks_answer_a_constant_and_say_so() -> None:
         return times, calls, triton.testing.get_dram_gbps()
 
     assert in_facade(host) == ([1.0, 1.0, 1.0], [], 4800.0)
+
+
+@both
+def test_threads_of_every_kind_see_the_gpu(backing: Backing) -> None:
+    def host() -> Any:
+        seen: list[str] = []
+        done = threading.Event()
+
+        def look(then: Callable[[], None]) -> None:
+            seen.append(str(torch.empty(1, device="cuda").device))
+            then()
+
+        class Overriding(threading.Thread):
+            def run(self) -> None:
+                look(lambda: None)
+
+        for thread in (Overriding(), threading.Thread(target=look, args=(lambda: None,))):
+            thread.start()
+            thread.join()
+        _thread.start_new_thread(look, (done.set,))
+        done.wait()
+        return seen
+
+    assert in_facade(host, backing) == ["cuda:0"] * 3
+
+
+@both
+def test_pinning_copies(backing: Backing) -> None:
+    def host() -> Any:
+        tensor = torch.zeros(1)
+        pinned = tensor.pin_memory()
+        tensor += 1
+        return pinned.item()
+
+    assert in_facade(host, backing) == 0

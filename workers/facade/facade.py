@@ -1,8 +1,10 @@
 """The facade as one object: installed once per process, entered wherever host code runs."""
 
+import _thread
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import torch
@@ -14,6 +16,8 @@ from workers.facade.functions import DeviceFunctions
 from workers.facade.hooks import Handler, Hooks
 from workers.facade.mode import DeviceMode
 from workers.facade.placement import Placement
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Facade:
@@ -70,14 +74,26 @@ class Facade:
         setattr(torch.autograd, "_engine_run_backward", run_backward)  # noqa: B010  not declared
 
     def _follow_threads(self) -> None:
-        # Modes belong to a thread: in another one, addresses and devices would be the real ones.
-        run = threading.Thread.run
+        # Modes belong to a thread: in another one, addresses and devices would be the real ones,
+        # and operations would be lost. Thread.run is overridden by subclasses, this is not.
+        bootstrap = vars(threading.Thread)["_bootstrap_inner"]
+        start = _thread.start_new_thread
 
-        def run_in_facade(thread: threading.Thread) -> None:
-            with ExitStack() as stack:
-                stack.enter_context(self.function_mode())
-                for mode in self.hooks.modes():
-                    stack.enter_context(mode)
-                run(thread)
+        def bootstrap_in_facade(thread: threading.Thread) -> None:
+            self._run(bootstrap, thread)
 
-        setattr(threading.Thread, "run", run_in_facade)  # noqa: B010  mypy forbids the assignment
+        def start_in_facade(
+            function: Callable[..., object], args: Any, kwargs: Mapping[str, Any] = _NONE
+        ) -> int:
+            return start(self._run, (function, *args), dict(kwargs))
+
+        setattr(threading.Thread, "_bootstrap_inner", bootstrap_in_facade)  # noqa: B010  not declared
+        for name in ("start_new_thread", "start_new"):
+            setattr(_thread, name, start_in_facade)
+
+    def _run(self, function: Callable[..., object], /, *args: Any, **keywords: Any) -> None:
+        with ExitStack() as stack:
+            stack.enter_context(self.function_mode())
+            for mode in self.hooks.modes():
+                stack.enter_context(mode)
+            function(*args, **keywords)

@@ -43,7 +43,7 @@ class DeviceFunctions:
             T.cuda: self._cuda,
             T.to: self._to,
             T.type: self._type,
-            T.pin_memory: lambda f, a, k: a[0],
+            T.pin_memory: self._pin_memory,
             T.is_pinned: lambda f, a, k: not self._placement.holds(a[0]),
             T.share_memory_: lambda f, a, k: a[0],
         }
@@ -65,6 +65,10 @@ class DeviceFunctions:
             rest[0] = self._placement.resolve(rest[0])
         keywords.pop("non_blocking", None)
         return func(tensor, *rest, **keywords)
+
+    def _pin_memory(self, _: Callable[..., Any], args: Arguments, __: Keywords) -> Any:
+        # A copy, as natively: what is then done to the one must not be seen in the other.
+        return args[0].clone()
 
     def _type(self, func: Callable[..., Any], args: Arguments, keywords: Keywords) -> Any:
         if len(args) > 1 or keywords or not self._placement.holds(args[0]):
