@@ -98,7 +98,7 @@ def split(x, y, parts):
 
 def solve(x):
     y = torch.empty_like(x)
-    best = max((1, 2, 3), key=lambda n: 1 / do_bench(lambda: split(x, y, n), quantiles=[0.5])[0])
+    best = max((1, 2, 3), key=lambda n: 1 / do_bench(lambda: split(x, y, n), quantiles=[0.5]))
     split(x, y, best)
     return y
 """
@@ -277,3 +277,38 @@ def solve(x):
 def test_equal_submissions_with_candidates_give_equal_plans() -> None:
     body = TUNER + "def solve(x):\n    y = torch.empty_like(x)\n    tuned(x, y)\n    return y"
     assert plan_of(body) == plan_of(body)
+
+
+def test_changes_that_exclude_each_other_are_one_choice() -> None:
+    case = plan_of(
+        """
+        from triton.testing import do_bench
+
+        def solve(x):
+            y, s, u = torch.empty_like(x), torch.empty_like(x), torch.empty_like(x)
+            [tensor.data_ptr() for tensor in (y, s, u)]
+
+            def first(way):
+                if way != 2:
+                    run(x, y)
+
+            def second(way):
+                if way != 3:
+                    run(u, y)
+
+            def timed(way):
+                copy[(way,)](x, u, 100, BLOCK=64)
+
+            times = {way: do_bench(lambda: timed(way)) for way in (1, 2, 3)}
+            best = min(times, key=times.get)
+            first(best)
+            for _ in range(3):
+                run(x, s)
+                run(s, u)
+            second(best)
+            return y
+        """
+    )
+    (choice,) = choices(case)
+    # Never without both of the copies that one of the candidates goes without.
+    assert sorted(len(alternative.steps) for alternative in choice.alternatives) == [7, 7, 8]

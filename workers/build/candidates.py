@@ -25,6 +25,8 @@ class Candidates:
         self._recorder = recorder
         self._labels: dict[Key, str] = {}
         """What was timed so far, and what a person may call it."""
+        self._timed_at: list[int] = []
+        """How many steps came before each."""
         self._fastest: Key | None = None
         """In a child: what was the fastest."""
 
@@ -45,8 +47,11 @@ class Candidates:
         """The plan with what the children found, and a note on it."""
         if not self._labels or self._fastest is not None:
             return plan
-        found = zip(self._labels.values(), self._worlds.plans(), strict=True)
-        merged = merge(plan, [World(label, other) for label, other in found if other is not None])
+        found = zip(self._labels.values(), self._worlds.plans(), self._timed_at, strict=True)
+        # What the module did at import and no case needs is not among the plan's steps.
+        left_out = len(self._recorder.steps) - len(plan.steps)
+        worlds = [World(label, other, at - left_out) for label, other, at in found if other]
+        merged = merge(plan, worlds)
         chosen = merged.steps != plan.steps
         note = f"do_bench: {len(self._labels)} timed calls became a choice" if chosen else NOTE
         return merged.model_copy(update={"notes": tuple(dict.fromkeys((*plan.notes, note)))[:64]})
@@ -54,6 +59,7 @@ class Candidates:
     def _follow(self, key: Key) -> None:
         line = self._recorder.line()
         number = len(self._labels) + 1
+        self._timed_at.append(len(self._recorder.steps))
         self._labels[key] = f"candidate {number}" + ("" if line is None else f", line {line}")
         if self._worlds.branch():
             self._fastest = key

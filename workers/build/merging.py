@@ -1,7 +1,7 @@
 """Plans that differ only in which timed candidate host code took, made one plan with choices."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -34,6 +34,8 @@ class World:
     label: str
     """Which call, for a person."""
     plan: CasePlan
+    timed_at: int = 0
+    """How many of the base plan's steps came before that call."""
 
 
 @dataclass
@@ -55,7 +57,7 @@ def merge(base: CasePlan, worlds: Sequence[World]) -> CasePlan:
         joined = join(buffers, world.plan)
         if joined is not None and world.plan.outputs == base.outputs:
             buffers, plan = joined
-            fitting.append(World(world.label, plan))
+            fitting.append(replace(world, plan=plan))
     regions = _regions(base.steps, fitting)
     unchanged = {index for plan in (base, *(w.plan for w in fitting)) for index in plan.unchanged}
     try:
@@ -164,14 +166,17 @@ def _whole(
 
 
 def _regions(base: Steps, worlds: Sequence[World]) -> list[_Region]:
-    """Where plans differ from the base; those that overlap are one."""
+    """Where plans differ from the base. Those that overlap are one, and so are those of calls
+    timed before the other was decided: host code may have chosen among them, and never both."""
     differences = [
-        (*_difference(base, w.plan.steps), w.label) for w in worlds if w.plan.steps != base
+        (*_difference(base, w.plan.steps), w.label, w.timed_at)
+        for w in worlds
+        if w.plan.steps != base
     ]
     regions: list[_Region] = []
-    for start, stop, steps, label in sorted(differences, key=lambda d: d[:2]):
+    for start, stop, steps, label, timed_at in sorted(differences, key=lambda d: d[:2]):
         last = regions[-1] if regions else None
-        if last is None or start >= last.stop:
+        if last is None or min(start, timed_at) >= last.stop:
             last = _Region(start, stop, [])
             regions.append(last)
         last.stop = max(last.stop, stop)

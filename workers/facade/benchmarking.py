@@ -28,7 +28,7 @@ def install(device: Device, hooks: Hooks) -> None:
         if milliseconds is None:
             hooks.note(NOTE)
             milliseconds = MILLISECONDS
-        if quantiles is not None:
+        if quantiles is not None and len(quantiles) != 1:
             return [milliseconds] * len(quantiles)
         return [milliseconds] if return_mode == "all" else milliseconds
 
