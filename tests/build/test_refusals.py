@@ -179,3 +179,24 @@ def test_finishing_is_allowed_where_the_task_says_so() -> None:
         "aten.mul.Tensor",
         "aten.add_.Tensor",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("torch.cuda.set_device(1)", "device cuda:1 does not exist"),
+        ("torch.autocast('cuda')", "torch.autocast is not available"),
+        ("x.view(100, *[1] * 8).zero_()", "a tensor has 9 dimensions"),
+    ],
+)
+def test_so_are_refusals_from_outside_the_recorder(code: str, reason: str) -> None:
+    case = plan_of(f"""
+def solve(x):
+    try:
+        {code}
+    except RuntimeError:
+        pass
+    return run(x, torch.empty_like(x))
+""")
+    (note,) = case.notes
+    assert note.startswith(f"host code caught a refusal at line {AFTER_COPY + 3}: {reason}")

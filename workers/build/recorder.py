@@ -139,8 +139,13 @@ class Recorder:
     def refused(self, reason: str, remedy: str | None = None) -> Refusal:
         """A refusal to raise, remembered in case host code swallows it."""
         refusal = Refusal(reason, _WHEN_IMPORTED if self.importing else remedy)
-        self.refusals.append((refusal, self.line()))
+        if not self.refusals or self.refusals[-1][0] is not refusal:  # nobody listens
+            self.remember(refusal)
         return refusal
+
+    def remember(self, refusal: Refusal) -> None:
+        """Keep a refusal, in case host code swallows it."""
+        self.refusals.append((refusal, self.line()))
 
     def launched(self, tensor: torch.Tensor) -> None:
         """A kernel got a tensor."""

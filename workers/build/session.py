@@ -24,7 +24,7 @@ from workers.build.recorder import Recorder
 from workers.build.source import FILE, Source
 from workers.build.tuning import Tuning
 from workers.build.worlds import Worlds
-from workers.facade import Facade, Handler, Hooks, Surroundings
+from workers.facade import Facade, Handler, Hooks, Refusal, Surroundings
 
 
 class Session:
@@ -54,6 +54,7 @@ class Session:
 
     def install(self) -> None:
         """Change torch and Triton for the whole process, for good."""
+        setattr(Refusal, "heard", staticmethod(self.recorder.remember))  # noqa: B010  mypy
         self.facade.install()
         install_plain_functions(self.recorder)
         driver.set_active(self._driver)

@@ -8,3 +8,8 @@ class Refusal(RuntimeError):
         super().__init__(reason)
         self.reason = reason
         self.remedy = remedy
+        type(self).heard(self)
+
+    @staticmethod
+    def heard(refusal: "Refusal") -> None:
+        """Told of every refusal; replaced by who must know of those that host code swallows."""
