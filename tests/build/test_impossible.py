@@ -42,7 +42,7 @@ def told(failure: Failure) -> tuple[str, int | None, str]:
         ("torch.bincount(x.int())", "rejected", "torch.bincount reads the values", IN_A_KERNEL),
         ("torch.allclose(x, x)", "rejected", "torch.allclose reads the values", IN_A_KERNEL),
         ("torch.repeat_interleave(x.int())", "rejected", "reads the values", IN_A_KERNEL),
-        ("copy[(x[0],)](x, x, 3, BLOCK=64)", "rejected", "int(tensor) reads", IN_A_KERNEL),
+        ("copy[(x[0],)](x, x, 3, BLOCK=64)", "rejected", "used as an index", IN_A_KERNEL),
         ("torch.ops.features.external(x)", "rejected", "no Python implementation for CUDA",
          "from plain Python"),
         ("copy[(1,)](torch.ones(3), x, 3, BLOCK=64)", "build_error", "(cpu tensor?)", ".cuda()"),

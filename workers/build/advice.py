@@ -19,10 +19,19 @@ _REMEDIES = (
         "host code runs before the GPU does and cannot see what device memory holds: decide by "
         "shapes, strides and dtypes, or do it inside a kernel",
     ),
+    (
+        r"torch\.cuda\.\w*Tensor not available|ATen_cuda library|Storage device not recognized",
+        "allocate by torch.empty(..., dtype=..., device='cuda') and cast by .to(dtype)",
+    ),
+    (r"only supported by strided tensors", "only dense tensors can be on the device"),
     (r"libcuda|libcudart|libnvrtc", "there is no CUDA driver here: launch Triton kernels only"),
     (r"NCCL|Distributed package", "a submission sees one GPU and no network"),
     (r"nvidia-smi", "ask torch.cuda.get_device_properties; no other program can be run"),
     (r"object of type 'int' has no len\(\)", "a kernel's grid is a tuple: kernel[(n,)](...)"),
+    (
+        r"'float' object cannot be interpreted as an integer",
+        "sizes and grids are integers: divide with triton.cdiv(a, b) or a // b",
+    ),
     (r"\(cpu tensor\?\)", "move the CPU tensor with .cuda() first"),
     (r"failed to specialize argument of type: list", "pass a tuple instead of a list"),
     (r"failed to specialize argument of type: numpy", "pass int(...) or float(...) of it"),

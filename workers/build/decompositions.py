@@ -45,6 +45,10 @@ TABLE: dict[OpOverload, Callable[..., Tensor]] = {
 """Carried out under the recording mode, so that their parts are recorded."""
 
 
+_WIDENED = (aten.sum, aten.mean)
+"""Reductions that torch computes in the element type of their `out`."""
+
+
 def functional(func: OpOverload) -> OpOverload | None:
     """The overload without `out` that computes the same; None if it is none with `out`."""
     arguments = func._schema.arguments
@@ -65,9 +69,13 @@ def into(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ten
     out: Tensor = kwargs.pop("out")
     if not any("Tensor" in str(argument.type) for argument in func._schema.arguments):
         kwargs |= {"dtype": out.dtype, "device": out.device}
+    elif func.overloadpacket in _WIDENED:
+        kwargs.setdefault("dtype", out.dtype)
     result = func(*args, **kwargs)
     if result.shape != out.shape:
         raise RuntimeError(
             f"out has shape {tuple(out.shape)}, the result has {tuple(result.shape)}"
         )
+    if not torch.can_cast(result.dtype, out.dtype):
+        raise RuntimeError(f"result type {result.dtype} can't be cast to that of out, {out.dtype}")
     return out.copy_(result)

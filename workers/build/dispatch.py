@@ -31,7 +31,8 @@ _ALLOCATIONS = {
 }
 _RESIZES = {torch.ops.aten.resize_, torch.ops.aten.resize_as_}
 _REBOUND = {torch.ops.aten.set_, *_RESIZES}
-"""Operations after which a tensor lies elsewhere, or ends earlier; nothing moves."""
+"""Operations after which a tensor lies elsewhere, or ends earlier; nothing moves. So it is with
+those that torch itself marks as views in place, such as `t_`."""
 _COPY = torch.ops.aten.copy_.default
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
@@ -60,6 +61,9 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
+        if any(map(_dispatches, types)):
+            # Its turn first: what it does to the tensors within comes here again, this does not.
+            return NotImplemented
         keywords = dict(kwargs or {})
         if func.namespace not in _TORCH and device_tensors((args, keywords)):
             return custom_ops.run(func, args, keywords, self._recorder, self._modes)
@@ -119,7 +123,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inputs = device_tensors((args, kwargs))
         result = self._shape_of_result(func, name, args, kwargs)
         outputs = [o for o in tree_flatten(result)[0] if isinstance(o, torch.Tensor)]
-        if name in _ALLOCATIONS or func.overloadpacket in _REBOUND:
+        self._check_bounds(name, outputs)
+        if name in _ALLOCATIONS or _rebinds(func):
             return result
         mutable = func._schema.is_mutable
         if not mutable and self._all_views(outputs, inputs):
@@ -141,6 +146,14 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     "but found cuda:0 and cpu",
                     "move the CPU tensor with .cuda() first",
                 )
+
+    def _check_bounds(self, name: str, outputs: list[torch.Tensor]) -> None:
+        # A meta tensor may end anywhere; one on the GPU may not.
+        if not all(self._recorder.memory.holds(output) for output in outputs):
+            raise self._recorder.refused(
+                f"{_spoken(name)} gives a tensor that ends behind the memory it lies in",
+                "take a view of what was allocated, or allocate a larger tensor",
+            )
 
     def _shape_of_result(self, func: OpOverload, name: str, args: Any, kwargs: Any) -> Any:
         if func.overloadpacket in _RESIZES and _grows(*args[:2]):
@@ -216,7 +229,18 @@ def _decomposed(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _grows(tensor: torch.Tensor, size: Sequence[int] | torch.Tensor) -> bool:
     shape = size.shape if isinstance(size, torch.Tensor) else torch.Size(size)
-    return shape.numel() * tensor.element_size() > tensor.untyped_storage().nbytes()
+    end = (int(tensor.storage_offset()) + shape.numel()) * tensor.element_size()
+    return shape.numel() > 0 and end > tensor.untyped_storage().nbytes()
+
+
+def _rebinds(func: OpOverload) -> bool:
+    return func.overloadpacket in _REBOUND or torch.Tag.inplace_view in func.tags
+
+
+def _dispatches(kind: type) -> bool:
+    """Whether a class of tensors handles operations itself."""
+    own = getattr(kind, "__torch_dispatch__", None)
+    return own is not None and own is not torch._C._disabled_torch_dispatch_impl
 
 
 def _as_called(name: str) -> str:

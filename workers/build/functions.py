@@ -80,7 +80,8 @@ class MetaFunctions:
         if on_device(data):
             dtype = rest[0] if rest else kwargs.get("dtype")
             moved = data if device is None else data.to(device)
-            return moved if dtype is None else moved.to(dtype)
+            cast = moved if dtype is None else moved.to(dtype)
+            return cast.clone() if cast is data and kwargs.get("copy") else cast
         return _placed(func(data, *rest, **kwargs), device)
 
     def _new_tensor(self, _: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -43,7 +43,7 @@ class KnownValues:
         allocation = self._memory.of(tensor)
         if tensor.storage_offset() or not 0 < allocation.nbytes <= BYTES:
             return
-        if tensor.numel() * tensor.element_size() != allocation.nbytes:
+        if tensor.numel() * tensor.element_size() != allocation.nbytes or _overlaps(tensor):
             return
         copy = torch.empty(allocation.nbytes, dtype=torch.uint8)
         self._copies[allocation.index] = (copy, origin)
@@ -93,3 +93,9 @@ class KnownValues:
 
     def _copied(self, value: Any) -> Any:
         return self.get(value) if is_device(value) else on_cpu(value)
+
+
+def _overlaps(tensor: torch.Tensor) -> bool:
+    """Whether elements share memory, so that a tensor as large as its storage does not fill it."""
+    reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.numel() != reach + 1

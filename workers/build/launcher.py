@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import torch
@@ -86,7 +87,8 @@ class Launcher:
         """Record one launch; an empty grid is left out, as Triton does."""
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        self._record((int(grid_x), int(grid_y), int(grid_z)), function, values)
+        # Not int(...), which would take a fraction of a program.
+        self._record((index(grid_x), index(grid_y), index(grid_z)), function, values)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

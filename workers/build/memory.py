@@ -60,6 +60,15 @@ class Memory:
         known = self._by_storage.get(storage._cdata)
         return self._add(storage) if known is None else known
 
+    def holds(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor lies inside its storage, at the size that this had when it was named."""
+        storage = tensor.untyped_storage()
+        known = self._by_storage.get(storage._cdata)
+        nbytes = storage.nbytes() if known is None else known.nbytes
+        last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+        end = (int(tensor.storage_offset()) + last + 1) * tensor.element_size()
+        return tensor.numel() == 0 or end <= nbytes
+
     def address(self, tensor: torch.Tensor) -> int:
         """What data_ptr() answers."""
         with torch._C.DisableTorchFunction():
