@@ -20,7 +20,7 @@ _SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("file", type=_SOURCE)
-@click.option("--task", required=True, help="Problem that the file solves.")
+@click.option("--task", required=True, help="What it solves: a name of `tasks list`.")
 @click.option("--device", help="GPU model; by default one that the judge measures on.")
 @click.option("--entry", help="Function to call; by default the task's, usually solve.")
 @click.option("--label", help="A name to find this submission by, such as the branch.")
