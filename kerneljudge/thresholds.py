@@ -93,8 +93,7 @@ def _before(
 
 
 def _last_of(client: Client, submission: Submission, label: str | None) -> tuple[str, float] | None:
-    if label is None:
-        raise click.UsageError("--against label needs a --label, such as the branch's name")
+    assert label is not None, "asked for before anything was submitted"
     earlier = client.submissions(
         task=submission.task, device=submission.device, verdict="accepted", label=label, limit=2
     )

@@ -63,6 +63,10 @@ def submit(
     Exit code 0: accepted (or checked, where no GPU measures) and every condition met; 1: not; 2:
     wrong usage; 3: the service failed. Stages and tables go to standard error with --json.
     """
+    if not wait and (min_speedup, max_regression, junit_file) != (None, None, None):
+        raise click.UsageError("conditions and --junit need the verdict: leave out --no-wait")
+    if max_regression is not None and against == "label" and label is None:
+        raise click.UsageError("--against label needs a --label, such as the branch's name")
     console = Console(stderr=as_json, highlight=False)
     submission = client.submit(
         _source(file), task, device=device, entry=entry, label=label, contest=contest

@@ -6,8 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from kerneljudge import Client
 from tests.client.conftest import Run
 from tests.client.judge import Judge
+from tests.pages.site import Site
 
 
 def test_an_accepted_submission_ends_with_0_and_a_table(
@@ -89,3 +91,16 @@ def test_failing_lines_are_marked_for_github(
     mark = f"::error file={source},line=37,title=kerneljudge%3A build_error::TypeError: "
     assert mark in output
     assert "::error" not in run("submit", source, "--task", "matmul", "--no-annotate").output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--no-wait", "--min-speedup", "1"), ("--max-regression", "2%", "--against", "label")],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_is_submitted(
+    run: Run, site: Site, source: Path, options: tuple[str, ...]
+) -> None:
+    with Client(site.address) as client:
+        before = client.submissions()
+        assert run("submit", source, "--task", "softmax", *options).exit_code == 2
+        assert client.submissions() == before
