@@ -91,6 +91,10 @@ def solve(x):
         ("parts[GRID](x, part, 100)", "next(iter(parts.cache.values()))"),
         ("kernel = parts[GRID](x, part, 100)", "SPLITS[kernel.hash]"),
         ("parts[kept](x, part, 100)", "seen[-1]"),
+        (
+            "parts[lambda m: at.__setitem__(0, m['SPLIT']) or GRID(m)](x, part, 100)",
+            "triton.Config(dict(SPLIT=at[0]))",
+        ),
     ],
 )
 def test_whatever_tells_host_code_the_configuration_is_followed(launch: str, asked: str) -> None:
@@ -100,7 +104,7 @@ def test_whatever_tells_host_code_the_configuration_is_followed(launch: str, ask
 GRID = lambda meta: (2, meta["SPLIT"])
 
 def solve(x):
-    part, y, seen = x.new_zeros(4, 100), torch.empty_like(x), []
+    part, y, seen, at = x.new_zeros(4, 100), torch.empty_like(x), [], {{}}
 
     def kept(meta):
         seen.append(triton.Config(dict(SPLIT=meta["SPLIT"])))

@@ -134,7 +134,10 @@ class _Cache(dict[object, Any]):
 
 
 _KEEPING = frozenset({"STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "DELETE_ATTR"})
-_ADDING = frozenset({"append", "add", "update", "extend", "insert", "setdefault", "put"})
+_ADDING = frozenset(
+    ("append", "appendleft", "add", "update", "extend", "insert", "setdefault", "put", "set",
+     "__setitem__", "__setattr__")
+)  # fmt: skip
 
 
 def keeps(grid: object) -> bool:
