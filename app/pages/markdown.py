@@ -17,7 +17,11 @@ def to_html(text: str) -> Markup:
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
             opening.attrSet("id", anchor(inline.content))
-    return Markup(_parser.renderer.render(tokens, _parser.options, {}))
+        elif opening.type == "table_open":
+            opening.attrSet("tabindex", "0")
+    html = _parser.renderer.render(tokens, _parser.options, {})
+    # What scrolls must be reached by keyboard; all other markup is escaped, so this is ours.
+    return Markup(html.replace("<pre>", '<pre tabindex="0">'))
 
 
 def title(text: str) -> str | None:

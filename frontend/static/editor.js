@@ -37,7 +37,8 @@
         basicSetup, lintGutter(), python(), indentUnit.of("    "), keymap.of([indentWithTab]),
         syntaxHighlighting(colours), theme, EditorView.cspNonce.of(nonce),
         EditorView.contentAttributes.of({
-          "aria-label": "Source", "aria-describedby": "source-hint", spellcheck: "false" }),
+          "aria-label": "Source", "aria-describedby": "source-hint", spellcheck: "false",
+          tabindex: "0" }),
       ],
     }),
   });

@@ -6,12 +6,13 @@ import pytest
 
 from kernels.contract.rerun import RerunKind
 from tests.browser.conftest import OpenPage, picture
-from tests.pages import rerunning, samples
+from tests.pages import compiling, rerunning, samples
 from tests.pages.site import Site
 
 pytestmark = pytest.mark.browser
 
 _CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+_AXE = Path(__file__).with_name("vendor").joinpath("axe-4.14.1.min.js").read_text(encoding="utf-8")
 _WIDTHS = {"wide": {"width": 1400, "height": 900}, "phone": {"width": 390, "height": 844}}
 _SAMPLES = {
     "accepted": samples.accepted,
@@ -29,14 +30,19 @@ def paths(site: Site) -> dict[str, str]:
         for name, make in _SAMPLES.items()
     }
     rerunning.offer(site, memcheck="", racecheck="", profile="")
-    again = rerunning.accepted(site, scale=1.1)
+    again = rerunning.accepted(site, scale=1.1, plan=compiling.packed())
     rerunning.measure(site, again)
     rerunning.look(site, again, RerunKind.MEMCHECK, rerunning.FOUND)
     rerunning.look(site, again, RerunKind.RACECHECK, rerunning.RACES)
     rerunning.look(site, again, RerunKind.PROFILE, rerunning.PROFILE)
     return {
         "again": f"/submissions/{again}",
+        "plan": f"/submissions/{again}/plan",
+        "kernel": f"/submissions/{again}/kernels/0?text=ttir&line=11",
         "tasks": "/",
+        "learn": "/learn",
+        "hopper": "/learn/hopper?flops=1e12&bytes=1e9",
+        "metrics": "/docs/metrics",
         "task": "/tasks/softmax",
         "matmul": "/tasks/matmul",
         "submissions": "/submissions",
@@ -65,6 +71,22 @@ def test_pages_are_readable(
         assert page.evaluate(_CONTRAST) == [], name
         root = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert root[0] <= root[1], f"{name} is wider than the screen"
+
+
+def test_axe_finds_nothing_serious(open_page: OpenPage, paths: dict[str, str]) -> None:
+    """Contrast is left to the test above, which looks at both schemes."""
+    page = open_page("/")
+    found = {}
+    for name, path in paths.items():
+        page.goto(path)
+        page.evaluate(_AXE)
+        found[name] = page.evaluate(
+            """axe.run({rules: {"color-contrast": {enabled: false}}, resultTypes: ["violations"]})
+              .then((result) => result.violations
+                .filter((one) => ["serious", "critical"].includes(one.impact))
+                .map((one) => [one.id, one.nodes.map((node) => node.html)]))"""
+        )
+    assert {name: barriers for name, barriers in found.items() if barriers} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
