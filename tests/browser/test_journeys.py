@@ -40,6 +40,30 @@ def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
     assert page.evaluate("window.same") is True, "the page was loaded anew"
 
 
+def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> None:
+    page = open_page("/", java_script_enabled=False)
+    page.get_by_role("link", name="Learn").click()
+    page.get_by_role("link", name="Softmax over rows").click()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*")
+    first = _submission(page)
+    site.finish(samples.accepted(first, scale=1.3))
+    page.get_by_role("heading", name="Accepted").wait_for()
+    page.get_by_role("link", name="What the figures say").first.click()
+    page.get_by_role("heading", name="Roofline").wait_for()
+    page.go_back()
+    page.get_by_role("link", name="Edit and submit again").click()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/submissions/*")
+    second = _submission(page)
+    site.finish(samples.accepted(second))
+    page.get_by_role("heading", name="Accepted").wait_for()
+    page.get_by_label("Compare with").fill(first)
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_text("1.30").first.wait_for()
+    assert page.url.endswith(f"/compare/{second}/{first}")
+
+
 def test_a_build_error_leads_back_to_the_line_in_the_editor(
     open_page: OpenPage, site: Site
 ) -> None:
