@@ -60,7 +60,7 @@ def solve(a: list[torch.Tensor], b: list[torch.Tensor]) -> list[torch.Tensor]:
     sizes = torch.tensor(sizes, device=a[0].device, dtype=torch.int32)
     K, N = b[0].shape
     rows = sum(z.shape[0] for z in c) / len(groups)
-    tall, wide, deep, warps = (128, 256, 64, 8) if rows > 64 else (32, 128, 128, 4)
+    tall, wide, deep, warps = (128, 128, 32, 8) if rows > 64 else (32, 128, 128, 4)
     dtype = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}[a[0].dtype]
     tiles = sum(triton.cdiv(x.shape[0], tall) for x, _, _ in groups) * triton.cdiv(N, wide)
     programs = min(tiles, 132 if rows > 64 else 396)
