@@ -52,8 +52,8 @@ class JudgeJob(Job):  # type: ignore[misc]
 def work(queue_name: str, name: str) -> None:
     """Serve one queue until SIGTERM; the job at hand is finished first."""
     settings = Settings.load()
-    connection = settings.connect()
     logs.configure(settings.log)
+    connection = settings.connect()
     queue = Queue(queue_name, connection=connection, serializer=JSONSerializer, job_class=JudgeJob)
     worker = Worker(
         [queue],
