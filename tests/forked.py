@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import traceback
 from collections.abc import Callable
 from typing import TypeVar
@@ -29,6 +30,10 @@ def forked(function: Callable[[], Result]) -> Result:
 
 
 def _answer(function: Callable[[], object], writer: int) -> None:
+    # OpenMP's threads do not survive a fork: whoever had used them would wait for ever. The fork
+    # servers have one thread for the same reason.
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     try:
         answer: tuple[bool, object] = (True, function())
     except BaseException:  # noqa: BLE001  whatever went wrong must reach the test
