@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import socket
 import threading
 import time
 from contextlib import suppress
@@ -88,7 +89,7 @@ class EmbeddedRedis:
             self._server.terminate()
         folder = self._socket.parent / "redis"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _end_predecessor(folder)
+        _end_predecessor(folder, self._socket)
         server = ValkeyServer(
             port=0,
             data_dir=folder,
@@ -112,7 +113,7 @@ class EmbeddedRedis:
             return False
 
 
-def _end_predecessor(folder: Path) -> None:
+def _end_predecessor(folder: Path, socket_path: Path) -> None:
     """Kill a server that does not answer: if it woke up, two would write to one log."""
     pid = _pid_of_server(folder)
     if pid is None:
@@ -121,8 +122,21 @@ def _end_predecessor(folder: Path) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + _DEATH_SECONDS
-    while _pid_of_server(folder) is not None and time.monotonic() < deadline:
+    # Its main thread may be gone while another still holds the socket.
+    while _pid_of_server(folder) is not None or _is_held(socket_path):
+        if time.monotonic() > deadline:
+            return
         time.sleep(0.01)
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a process, even one that is stopped, listens on a socket."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
 
 
 def _pid_of_server(folder: Path) -> int | None:
