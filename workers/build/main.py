@@ -106,7 +106,7 @@ def _build(session: Session, deadline: float) -> Bundle:
 
 def kernel_seconds(budget: float) -> float:
     """How long one kernel may compile before it is given up."""
-    return max(_LEAST_KERNEL_SECONDS, budget / 3)
+    return max(_LEAST_KERNEL_SECONDS, budget / 2)
 
 
 def _bundle(session: Session, cases: list[CasePlan]) -> Bundle:
