@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.pages.charts.samples import middle
+from app.pages.charts.samples import histogram, middle
 from app.pages.charts.scales import Scale, Tick
 from app.pages.formats import microseconds
 from kernels.contract import Report
@@ -46,7 +46,7 @@ def overlays(first: Report, second: Report) -> tuple[Overlay, ...]:
 def _overlay(case: str, one: list[float], two: list[float]) -> Overlay:
     scale = Scale.linear([*one, *two], BOTTOM, TOP, zero=False)
     height = (BOTTOM - TOP) / _BINS
-    left, right = _counts(one, scale, height), _counts(two, scale, height)
+    left, right = histogram(one, scale, _BINS), histogram(two, scale, _BINS)
     room = MIDDLE - LEFT
     return Overlay(
         case,
@@ -55,12 +55,3 @@ def _overlay(case: str, one: list[float], two: list[float]) -> Overlay:
         round(height - 0.5, 2),
         scale.ticks(microseconds),
     )
-
-
-def _counts(values: list[float], scale: Scale, height: float) -> list[tuple[float, float]]:
-    """Position and share of the fullest bin, of each bin that is not empty."""
-    counts = [0] * _BINS
-    for value in values:
-        counts[min(int((scale(value) - TOP) / height), _BINS - 1)] += 1
-    most = max(counts)
-    return [(round(TOP + row * height, 2), n / most) for row, n in enumerate(counts) if n]

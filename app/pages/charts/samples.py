@@ -57,7 +57,7 @@ def _samples(case: str, values: tuple[float, ...], low: float, high: float) -> S
         case=case,
         count=len(values),
         series=_path(values, scale),
-        bands=_bands(shown, height, scale),
+        bands=_bands(shown, scale),
         band_height=round(height - 0.5, 2),
         ticks=scale.ticks(microseconds),
         low=scale(low),
@@ -80,13 +80,17 @@ def _path(values: tuple[float, ...], scale: Scale) -> str:
     return "M" + " L".join(points)
 
 
-def _bands(values: list[float], height: float, scale: Scale) -> tuple[Band, ...]:
-    counts = [0] * _BINS
+def histogram(values: list[float], scale: Scale, bins: int) -> list[tuple[float, float]]:
+    """Position, and share of the fullest bin, of each bin along a scale that is not empty."""
+    top = min(scale.start, scale.end)
+    height = abs(scale.end - scale.start) / bins
+    counts = [0] * bins
     for value in values:
-        counts[min(int((scale(value) - TOP) / height), _BINS - 1)] += 1
+        counts[min(int((scale(value) - top) / height), bins - 1)] += 1
     most = max(counts)
-    return tuple(
-        Band(round(TOP + row * height, 2), round(count / most * (BARS_END - BARS_START), 2))
-        for row, count in enumerate(counts)
-        if count
-    )
+    return [(round(top + row * height, 2), n / most) for row, n in enumerate(counts) if n]
+
+
+def _bands(values: list[float], scale: Scale) -> tuple[Band, ...]:
+    room = BARS_END - BARS_START
+    return tuple(Band(y, round(w * room, 2)) for y, w in histogram(values, scale, _BINS))
