@@ -4,13 +4,15 @@ import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app import presenting
 from app.schemas import Board
 from app.store import Store, board
-from app.store.board import BoardName
+from app.store.board import BoardName, Standing
 
 _MOST_KEPT = 128
+_MOST_RECORDS = 200
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,17 @@ class Boards:
         self._store = store
         self._kept: OrderedDict[tuple[BoardName, int], Rendered] = OrderedDict()
         self._lock = threading.Lock()
+        self._records = lru_cache(_MOST_KEPT)(self._read_records)
+
+    def records(self, name: BoardName) -> tuple[Standing, ...]:
+        """What was faster than all before it, the first first; at most the latest 200."""
+        with self._store.read() as session:
+            version = board.version(session, name)
+        return self._records(name, version)
+
+    def _read_records(self, name: BoardName, _: int) -> tuple[Standing, ...]:
+        with self._store.read() as session:
+            return tuple(board.records(session, name, _MOST_RECORDS))
 
     def get(self, name: BoardName, limit: int) -> Rendered:
         """The top of a board as it is now."""

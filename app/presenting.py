@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from app import ranking
 from app.schemas import (
     Board,
+    BoardRecord,
     HeldEntry,
     HouseEntry,
     StageEntry,
@@ -54,6 +55,11 @@ def board(session: Session, name: boards.BoardName, limit: int) -> Board:
         outdated=boards.outdated(session, name),
         held=tuple(HeldEntry(user=u, submission=s, reason=reason) for u, s, reason in held),
     )
+
+
+def record(standing: boards.Standing) -> BoardRecord:
+    """A submission that was faster than all before it."""
+    return BoardRecord(**{name: getattr(standing, name) for name in BoardRecord.model_fields})
 
 
 def house_entry(record: Record) -> HouseEntry:

@@ -266,6 +266,61 @@ class Board(Schema):
     """The latest submissions that do not count because a later measurement was not accepted."""
 
 
+class BoardRecord(Schema):
+    """A submission that was faster than all before it."""
+
+    user: str
+    submission: str
+    score: float
+    """As it stands now, over all sittings."""
+    finished_at: datetime
+
+
+class BoardHistory(Schema):
+    """How the best time of a board came down, and how far it could."""
+
+    task: str
+    task_version: int
+    device: DeviceName
+    harness: int
+    floor: float | None
+    """Geometric mean over the benchmark cases of the microseconds that the datasheet's bandwidth
+    and peak need; None where nothing is counted."""
+    records: tuple[BoardRecord, ...]
+    """The first first, at most the latest 200."""
+
+
+class OverallEntry(Schema):
+    """A user's place over all tasks."""
+
+    rank: int
+    """One more than the number of users who surely have more points, and never better than that of
+    one with more points."""
+    tied: bool
+    user: str
+    points: float
+    """Sum over the tasks of best score / own score: at most 1 for each, 0 for one not solved."""
+    low: float
+    """With the far end of each score's 95 % interval."""
+    high: float
+    solved: int
+    """Tasks on whose boards the user stands."""
+    firsts: int
+    """Tasks of which the user has the best score."""
+
+
+class Overall(Schema):
+    """Places over all tasks, or those of a course, on a device; the most points first."""
+
+    device: DeviceName
+    track: str | None
+    tasks: tuple[str, ...]
+    """Those that count, each with its present version and the present clock."""
+    entries: tuple[OverallEntry, ...]
+    total: int
+    """Users on any of the boards; `entries` may be the top only."""
+
+
 class Component(Schema):
     """A part that the service depends on."""
 

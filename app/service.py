@@ -29,6 +29,7 @@ from app.reruns import Dispatcher
 from app.roles import Role, Scope
 from app.schemas import (
     Board,
+    BoardHistory,
     Health,
     HouseEntry,
     HouseRecord,
@@ -221,6 +222,16 @@ class Service:
         """The same with its JSON; NotFound for an unknown task."""
         version = self._folder(task).task.version
         return self.boards.get(BoardName(task, version, device), limit)
+
+    def board_history(self, task: str, device: DeviceName) -> BoardHistory:
+        """How a board's best time came down; NotFound for an unknown task."""
+        known = self._folder(task).task
+        name = BoardName(task, known.version, device)
+        return BoardHistory(
+            **name._asdict(),
+            floor=tasks.floor(known, device),
+            records=tuple(map(presenting.record, self.boards.records(name))),
+        )
 
     def health(self) -> Health:
         """The truth about database, Redis, workers and queues, without names for nobody known;

@@ -1,8 +1,10 @@
 """Tasks as participants see them: hidden cases stay hidden."""
 
+from math import exp, log
+
 from app.schemas import CaseDetail, TaskDetail, TaskSummary
 from kernels.catalog import TaskFolder
-from kernels.contract import Case, DeviceName, Parameter, Task
+from kernels.contract import DEVICES, Case, DeviceName, Parameter, Task
 
 
 def summarise(task: Task) -> TaskSummary:
@@ -42,6 +44,19 @@ def signature(task: Task) -> str:
     if task.style == "out":
         return f"{task.entry}({', '.join([*inputs, *(f'out {output}' for output in outputs)])})"
     return f"{task.entry}({', '.join(inputs)}) -> {', '.join(outputs)}"
+
+
+def floor(task: Task, device: DeviceName) -> float | None:
+    """Geometric mean of the least microseconds that the benchmark cases need by the datasheet."""
+    known, rate = DEVICES[device], task.cost.rate
+    floors = [
+        max(task.bytes(case) / known.bandwidth, task.flops(case) / known.nominal_peak[rate])
+        for case in task.cases
+        if case.kind == "benchmark"
+    ]
+    if not floors or min(floors) <= 0:
+        return None
+    return 1e6 * exp(sum(map(log, floors)) / len(floors))
 
 
 def _parameter(parameter: Parameter) -> str:

@@ -31,6 +31,17 @@ def sees_source(session: Session, rule: Sources, caller: Caller, row: Submission
     return False
 
 
+def sees_all(session: Session, rule: Sources, caller: Caller, task: str) -> bool:
+    """Whether the caller may see every source for a task by the installation's rule."""
+    if caller.is_admin or rule == "all":
+        return Scope.READ in caller.scopes
+    return (
+        rule == "solved"
+        and caller.user is not None
+        and submissions.solved(session, caller.user, task)
+    )
+
+
 def check_source(session: Session, rule: Sources, caller: Caller, row: SubmissionRow) -> None:
     """Forbidden for whoever may not see it."""
     if not sees_source(session, rule, caller, row):

@@ -11,13 +11,16 @@ from starlette.responses import PlainTextResponse, Response
 from app.access import api_service, api_service_for_all
 from app.api.parsing import submit_request
 from app.api.problems import problems
+from app.overall import standings
 from app.schemas import (
     Board,
+    BoardHistory,
     Cursor,
     Health,
     HouseEntry,
     HouseRecord,
     IdempotencyKey,
+    Overall,
     SubmissionDetail,
     SubmissionFilter,
     SubmissionPage,
@@ -211,6 +214,23 @@ def read_board(
     if if_none_match and found.tag in if_none_match:
         return Response(status_code=304, headers=headers)
     return Response(found.body, media_type="application/json", headers=headers)
+
+
+@router.get("/boards/{task}/{device}/history", responses=problems(404))
+def read_board_history(service: CurrentService, task: str, device: DeviceName) -> BoardHistory:
+    """How the best time of a board came down, and what the hardware's datasheet would allow."""
+    return service.board_history(task, device)
+
+
+@router.get("/standings/{device}", responses=problems(404))
+def read_standings(
+    service: CurrentService,
+    device: DeviceName,
+    track: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Overall:
+    """Places over all tasks on a device, or over those of a course."""
+    return standings(service, device, track, limit)
 
 
 @router.get("/health", responses={503: {"model": Health}})

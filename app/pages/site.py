@@ -12,6 +12,7 @@ from app.pages import (
     documents,
     health,
     learn,
+    overall,
     plans,
     reruns,
     submissions,
@@ -28,7 +29,8 @@ def mount_pages(app: FastAPI) -> None:
     for part in (health.router, documents.router, accounts.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
-    for page in (tasks, submissions, reruns, comparisons, boards, contests, accounts, admin):
+    pages = (tasks, submissions, reruns, comparisons, boards, overall, contests, accounts, admin)
+    for page in pages:
         inside.include_router(page.router)
     for view in (catalogue, learn, plans):
         inside.include_router(view.router)

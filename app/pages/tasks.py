@@ -21,6 +21,7 @@ from app.errors import (
     Unavailable,
 )
 from app.pages.access import CurrentService
+from app.pages.boards import BoardFilter, board_view
 from app.pages.queries import device_of
 from app.pages.rendering import render
 from app.schemas import ContestName, SubmitRequest, TaskDetail
@@ -142,8 +143,7 @@ def _task_page(
         task=task,
         device=device,
         draft=draft,
-        board=service.board(task.name, device, limit=10),
-        house=service.house_entry(task.name, device),
+        view=board_view(service, task.name, device, BoardFilter(rows=10)),
         problem=problem.problem if problem else None,
         form_key=secrets.token_urlsafe(12),
     )

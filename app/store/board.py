@@ -1,11 +1,11 @@
 """Standings of accepted submissions, and the board: each user's best, kept as sittings come in."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import case, delete, func, or_, select, text, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -34,6 +34,17 @@ class BoardName(NamedTuple):
     task_version: int
     device: DeviceName
     harness: int = HARNESS_VERSION
+
+
+class Points(NamedTuple):
+    """What a user has over several boards, before it is ranked."""
+
+    user: str
+    points: float
+    low: float
+    high: float
+    solved: int
+    firsts: int
 
 
 _HELD = text("held <> ''")
@@ -118,6 +129,58 @@ def outdated(session: Session, name: BoardName) -> int:
         *_on(BoardRow, name)[:3], BoardRow.user.not_in(here)
     )
     return session.scalar(query) or 0
+
+
+def records(session: Session, name: BoardName, limit: int) -> Sequence[Standing]:
+    """What was faster than all before it, by the scores that stand now; the first first."""
+    order = (StandingRow.finished_at, StandingRow.submission)
+    before = func.min(StandingRow.score).over(order_by=order, rows=(None, -1)).label("before")
+    columns = [getattr(StandingRow, field) for field in Standing._fields if field != "submission"]
+    ids = SubmissionRow.id.label("submission"), StandingRow.submission.label("number")
+    ranked = (
+        select(*columns, *ids, before)
+        .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
+        .where(*_on(StandingRow, name), StandingRow.held == "", ~contests.sealed(None))
+        .subquery()
+    )
+    found = ranked.c
+    rows = session.execute(
+        select(*(found[field] for field in Standing._fields))
+        .where(or_(found.before.is_(None), found.score < found.before))
+        .order_by(found.finished_at.desc(), found.number.desc())
+        .limit(limit)
+    )
+    return [Standing(*row) for row in rows][::-1]
+
+
+def points(
+    session: Session, device: DeviceName, versions: Mapping[str, int], limit: int
+) -> tuple[Sequence[Points], int]:
+    """Users by best score / own score summed over the boards of these tasks, the most first; and
+    how many users there are."""
+    best = func.min(BoardRow.score).over(partition_by=BoardRow.task)
+    counted = (
+        select(BoardRow.user, BoardRow.score, BoardRow.low, BoardRow.high, best.label("best"))
+        .where(BoardRow.device == device, BoardRow.harness == HARNESS_VERSION)
+        .where(tuple_(BoardRow.task, BoardRow.task_version).in_(list(versions.items())))
+        .subquery()
+    )
+    of = counted.c
+    rows = session.execute(
+        select(
+            of.user,
+            func.sum(of.best / of.score).label("points"),
+            func.sum(of.best / of.high),
+            func.sum(of.best / of.low),
+            func.count(),
+            func.sum(case((of.score == of.best, 1), else_=0)),
+        )
+        .group_by(of.user)
+        .order_by(text("points DESC"), of.user)
+        .limit(limit)
+    )
+    total = session.scalar(select(func.count(of.user.distinct()))) or 0
+    return [Points(*row) for row in rows], total
 
 
 def held(session: Session, name: BoardName, limit: int) -> Sequence[tuple[str, str, str]]:

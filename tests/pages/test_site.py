@@ -6,7 +6,15 @@ from app.pages.documents import documents
 from tests.pages import samples
 from tests.pages.site import Site
 
-PATHS = ["/", "/tasks/softmax", "/submissions", "/boards/softmax/H200", "/health", "/docs"]
+PATHS = [
+    "/",
+    "/tasks/softmax",
+    "/submissions",
+    "/boards/softmax/H200",
+    "/standings",
+    "/health",
+    "/docs",
+]
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/docs/verdicts", "/nope", "/tasks/nope"])
@@ -49,6 +57,31 @@ def test_a_board_ranks_accepted_submissions(site: Site) -> None:
     assert "159.0" in page
     assert "best" in page
     assert "Nobody has" in site.html("/boards/softmax/H100")
+    assert '<path class="record"' in page
+    assert "house entry" in page, "it has its row among the entries"
+    assert f'href="/submissions/{submission}#source"' in page, "all may read the code here"
+    assert f'href="/submissions/{submission}"' in site.html("/tasks/softmax")
+
+
+def test_a_boards_filters_leave_the_ranks_of_the_whole(site: Site) -> None:
+    site.finish(samples.accepted(site.submit()))
+    assert "None of the first" not in site.html("/boards/softmax/H200?user=LOC&days=3650&rows=500")
+    page = site.html("/boards/softmax/H200?user=nobody%3Cb%3E")
+    assert 'value="nobody&lt;b&gt;"' in page
+    site.html("/boards/softmax/H200?days=x", status=422)
+    site.html("/boards/softmax/H200?rows=1001", status=422)
+
+
+def test_standings_over_all_tasks(site: Site) -> None:
+    site.finish(samples.accepted(site.submit()))
+    assert 'href="/submissions?user=local&amp;verdict=accepted">local</a>' in site.html(
+        "/standings"
+    )
+    assert "Nobody stands" in site.html("/standings?device=H100")
+    body = site.http.get("/api/v1/standings/H200").json()
+    assert [(entry["user"], entry["points"]) for entry in body["entries"]] == [("local", 1.0)]
+    site.html("/standings?track=nope", status=404)
+    site.html("/standings?device=A100", status=422)
 
 
 def test_documents_link_to_each_other(site: Site) -> None:

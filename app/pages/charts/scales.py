@@ -69,6 +69,8 @@ class Scale:
             found = [v for v in self._multiples(factors) if self.low <= v <= self.high]
             if len(found) > _FEWEST:
                 break
+        if len(found) < _FEWEST:
+            return self._round_values()
         return found[:: 1 + len(found) // (_MOST + 1)]
 
     def _multiples(self, factors: tuple[int, ...]) -> list[float]:
