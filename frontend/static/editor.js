@@ -30,9 +30,14 @@
     ".cm-diagnostic": { fontFamily: "var(--mono)", whiteSpace: "pre-wrap" },
   });
 
+  // Who began to type or to select while this was loading goes on where they were.
+  const { selectionStart: anchor, selectionEnd: head } = area;
+  const typing = document.activeElement === area;
   const view = new EditorView({
+    scrollTo: EditorView.scrollIntoView(head),
     state: EditorState.create({
       doc: area.value,
+      selection: { anchor, head },
       extensions: [
         basicSetup, lintGutter(), python(), indentUnit.of("    "), keymap.of([indentWithTab]),
         syntaxHighlighting(colours), theme, EditorView.cspNonce.of(nonce),
@@ -43,9 +48,13 @@
     }),
   });
   area.before(view.dom);
-  area.hidden = true;
-  document.querySelector(`label[for="${area.id}"]`)
-    ?.addEventListener("click", () => view.focus());
+  // Not `hidden`, which would keep it from passing the focus on: from its label, or from a key
+  // that was meant for it a moment ago.
+  area.classList.add("unseen");
+  area.tabIndex = -1;
+  area.ariaHidden = "true";
+  area.addEventListener("focus", () => view.focus());
+  if (typing) view.focus();
   area.form.addEventListener(
     "submit", () => { area.value = view.state.doc.toString(); }, { capture: true });
 

@@ -9,7 +9,7 @@ from tests.pages import rerunning, samples
 from tests.pages.site import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -38,6 +38,30 @@ def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
     page.get_by_role("heading", name="Accepted").wait_for()
     assert page.title().startswith("Accepted")
     assert page.evaluate("window.same") is True, "the page was loaded anew"
+
+
+def test_who_types_before_the_editor_is_there_types_on_in_it(open_page: OpenPage) -> None:
+    page = open_page("/docs")
+    late: list[Route] = []
+    page.route("**/codemirror-*", lambda route: late.append(route))
+    page.goto("/tasks/softmax", wait_until="commit")
+    box = page.get_by_role("textbox", name="Source")
+    box.press("Control+a")
+    page.keyboard.insert_text("first = 1\n\nthird = 3")
+    for _ in range(len("\nthird = 3")):
+        page.keyboard.press("ArrowLeft")
+    while not late:
+        page.wait_for_timeout(10)
+    late[0].continue_()
+    page.locator(".cm-content").wait_for()
+    page.keyboard.type("second = 2")
+    lines = page.locator(".cm-line").all_inner_texts()
+    assert lines == ["first = 1", "second = 2", "third = 3"]
+
+    page.locator("#source").focus()  # what is meant for the text area reaches the editor
+    page.keyboard.press("Control+a")
+    page.keyboard.type("all = 4")
+    assert page.locator(".cm-line").all_inner_texts() == ["all = 4"]
 
 
 def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> None:
