@@ -57,7 +57,7 @@ class JobQueue:
                 job_id=job_id("build", submission.id, submission.attempt),
                 unique=True,
                 retry=Retry(max=2),
-                job_timeout=int(limits.build + 2 * limits.interpret) + _SLACK_SECONDS,
+                job_timeout=int(limits.build + limits.interpret_wall) + _SLACK_SECONDS,
                 result_ttl=3600,
                 failure_ttl=86_400,
                 description=f"build {submission.task} for {submission.device}",

@@ -19,11 +19,15 @@ def run_submitted(
     once more at once, unless that was slow; then it counts as lasting. JudgeFault, JailUnavailable.
     """
     outcome = jail.run(request, limits)
-    if outcome.status is Status.ERROR and outcome.wall_s < _QUICK_SHARE * limits.wall_s:
+    if outcome.status is Status.ERROR and _was_quick(outcome, limits):
         outcome = jail.run(request, limits)
     if outcome.status is Status.ERROR:
         raise JudgeFault(f"{doing} failed inside the judge", outcome.error, lasting=True)
     return outcome, failure_of(outcome, limits, doing)
+
+
+def _was_quick(outcome: Outcome, limits: Limits) -> bool:
+    return outcome.wall_s < _QUICK_SHARE * min(limits.wall_s, limits.cpu_s)
 
 
 def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
@@ -36,7 +40,12 @@ def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
             return None
         case Status.TIMEOUT:
             return Failure(
-                verdict="timeout", reason=f"{doing} did not end within {limits.wall_s:.0f} s"
+                verdict="timeout", reason=f"{doing} did not end within {limits.wall_s} s"
+            )
+        case Status.CPU:
+            return Failure(
+                verdict="timeout",
+                reason=f"{doing} used more than {limits.cpu_s} s of processor time",
             )
         case Status.MEMORY:
             return _rejected(f"{doing} used more than {limits.memory_bytes / GIB:.0f} GiB")

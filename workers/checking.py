@@ -103,10 +103,9 @@ def _runs(task: Task) -> Iterator[Run]:
 
 
 def _bounds(task: Task) -> Limits:
-    seconds = math.ceil(task.limits.interpret)
     return Limits(
-        wall_s=seconds,
-        cpu_s=4 * seconds,
+        wall_s=math.ceil(task.limits.interpret_wall),
+        cpu_s=math.ceil(task.limits.interpret),
         memory_bytes=8 * limits.GIB,
         result_bytes=limits.BUNDLE_BYTES,
     )

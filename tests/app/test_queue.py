@@ -23,7 +23,7 @@ def test_a_job_names_its_function_and_carries_the_submission_as_json(parts: Part
     job = job_of(parts, name)
     assert job.func_name == BUILD_JOB
     assert Submission.model_validate(job.args[0]) == payload(parts, name)
-    assert job.timeout > TimeLimits().build
+    assert job.timeout > TimeLimits().build + TimeLimits().interpret_wall
     assert job.retries_left == 2
     stored = parts.connection.hget(job.key, "data")
     assert isinstance(stored, bytes)

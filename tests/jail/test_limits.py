@@ -18,21 +18,19 @@ SHORT = replace(LIMITS, wall_s=1, cpu_s=1000)
 def test_endless_code_is_ended_in_time(run: Run, name: str) -> None:
     outcome = run(name, limits=SHORT)
     assert outcome.status is Status.TIMEOUT
-    assert SHORT.wall_s <= outcome.wall_s < SHORT.wall_s + 1
+    assert SHORT.wall_s <= outcome.wall_s < LIMITS.wall_s
 
 
 def test_processor_time_of_one_process(run: Run) -> None:
     outcome = run("spin", limits=replace(LIMITS, cpu_s=1))
-    assert outcome.status is Status.TIMEOUT
+    assert outcome.status is Status.CPU
     assert 0.5 < outcome.cpu_s < 2
-    assert outcome.wall_s < LIMITS.wall_s
 
 
 def test_processor_time_of_all_processes(run: Run) -> None:
-    outcome = run("spin_in_children", limits=replace(LIMITS, cpu_s=2, wall_s=20))
-    assert outcome.status is Status.TIMEOUT
+    outcome = run("spin_in_children", limits=replace(LIMITS, cpu_s=2))
+    assert outcome.status is Status.CPU
     assert 2 <= outcome.cpu_s < 4
-    assert outcome.wall_s < 20
 
 
 def test_threads_are_counted(run: Run) -> None:

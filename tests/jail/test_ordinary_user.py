@@ -72,8 +72,9 @@ def socket() -> Iterator[Path]:
 
 
 def run(socket: Path, request: bytes) -> Outcome:
-    """One run with a short wall limit."""
-    return JailClient(socket).run(request, replace(LIMITS, wall_s=2))
+    """One run; what never ends has a short time for it."""
+    endless = request in (b"fork_bomb", b"stop_self")
+    return JailClient(socket).run(request, replace(LIMITS, wall_s=2) if endless else LIMITS)
 
 
 def test_honest_request(socket: Path) -> None:
@@ -95,7 +96,7 @@ def test_honest_request(socket: Path) -> None:
 def test_gluttons_are_ended(socket: Path, request_: bytes, status: Status) -> None:
     outcome = run(socket, request_)
     assert outcome.status is status
-    assert outcome.wall_s < 3
+    assert outcome.wall_s < LIMITS.wall_s
     assert run(socket, b"echo next").result == b"next"
 
 

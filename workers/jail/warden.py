@@ -106,7 +106,7 @@ def _decide(watch: Watch, limits: Limits, cpu_s: float) -> Outcome:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number in (signal.SIGXCPU, signal.SIGKILL) and cpu_s >= _CPU_SHARE * limits.cpu_s:
-            return Outcome(Status.TIMEOUT)
+            return Outcome(Status.CPU)
         return Outcome(Status.SIGNAL, signal=number)
     code = os.WEXITSTATUS(status)
     if code != 0 or not watch.result:

@@ -141,4 +141,4 @@ class Watch:
         if memory > self._limits.memory_bytes:
             self._kill(Status.MEMORY)
         elif usage.cpu_s > self._limits.cpu_s:
-            self._kill(Status.TIMEOUT)
+            self._kill(Status.CPU)
