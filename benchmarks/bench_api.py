@@ -33,7 +33,7 @@ from app.store import Store
 from app.store.tables import BoardRow, StandingRow, SubmissionRow
 from kernels.contract import HARNESS_VERSION, DeviceName, Stage, Verdict
 
-_PORT = 8127
+PORT = 8127
 _CONNECTIONS = 8
 _WARM_UP = 200
 _BATCH = 5000
@@ -165,7 +165,7 @@ def serving(folder: Path, url: str, *, accounts: bool) -> Iterator[subprocess.Po
     settings = {
         "KERNELJUDGE_DATA_DIR": str(folder),
         "KERNELJUDGE_DATABASE_URL": url,
-        "KERNELJUDGE_PORT": str(_PORT),
+        "KERNELJUDGE_PORT": str(PORT),
         "KERNELJUDGE_ACCOUNTS": "open" if accounts else "off",
     }
     process = subprocess.Popen(
@@ -183,7 +183,7 @@ def serving(folder: Path, url: str, *, accounts: bool) -> Iterator[subprocess.Po
 async def _until_it_answers() -> None:
     while True:
         try:
-            _, writer = await asyncio.open_connection("127.0.0.1", _PORT)
+            _, writer = await asyncio.open_connection("127.0.0.1", PORT)
         except OSError:
             await asyncio.sleep(0.05)
         else:
@@ -206,7 +206,7 @@ async def measure(head: str, requests: int, pid: int) -> Figures:
 
 async def _ask(head: str, times: int) -> list[float]:
     """Seconds of each of many requests on one connection; RuntimeError for a wrong answer."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", _PORT, limit=1 << 20)
+    reader, writer = await asyncio.open_connection("127.0.0.1", PORT, limit=1 << 20)
     seconds = []
     for _ in range(times):
         started = time.perf_counter()

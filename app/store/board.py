@@ -135,22 +135,22 @@ def records(session: Session, name: BoardName, limit: int) -> Sequence[Standing]
     """What was faster than all before it, by the scores that stand now; the first first."""
     order = (StandingRow.finished_at, StandingRow.submission)
     before = func.min(StandingRow.score).over(order_by=order, rows=(None, -1)).label("before")
-    columns = [getattr(StandingRow, field) for field in Standing._fields if field != "submission"]
-    ids = SubmissionRow.id.label("submission"), StandingRow.submission.label("number")
     ranked = (
-        select(*columns, *ids, before)
-        .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
-        .where(*_on(StandingRow, name), StandingRow.held == "", ~contests.sealed(None))
+        select(StandingRow.submission.label("number"), StandingRow.score, before)
+        .where(*_on(StandingRow, name), StandingRow.held == "")
+        .where(StandingRow.submission.not_in(contests.sealed_numbers()))
         .subquery()
     )
-    found = ranked.c
-    rows = session.execute(
-        select(*(found[field] for field in Standing._fields))
-        .where(or_(found.before.is_(None), found.score < found.before))
-        .order_by(found.finished_at.desc(), found.number.desc())
+    columns = [getattr(StandingRow, field) for field in Standing._fields if field != "submission"]
+    found = (
+        select(*columns, SubmissionRow.id.label("submission"))
+        .join(ranked, ranked.c.number == StandingRow.submission)
+        .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
+        .where(or_(ranked.c.before.is_(None), ranked.c.score < ranked.c.before))
+        .order_by(StandingRow.finished_at.desc(), StandingRow.submission.desc())
         .limit(limit)
     )
-    return [Standing(*row) for row in rows][::-1]
+    return [Standing(**row._mapping) for row in session.execute(found)][::-1]
 
 
 def points(

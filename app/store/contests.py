@@ -175,6 +175,13 @@ def sealed(user: str | None) -> ColumnElement[bool]:
     return query.exists()
 
 
+def sealed_numbers() -> Select[int]:
+    """Numbers of all submissions for contests without final standings, as part of another query."""
+    query = select(SubmissionRow.number).join(EntryRow, EntryRow.submission == SubmissionRow.id)
+    open_ones = query.join(ContestRow, ContestRow.name == EntryRow.contest)
+    return open_ones.where(ContestRow.closed_at.is_(None))
+
+
 def is_sealed(session: Session, row: SubmissionRow, user: str | None) -> bool:
     """The same of one submission."""
     query = select(SubmissionRow.number).where(SubmissionRow.number == row.number, sealed(user))
