@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from app import presenting, submitting, tasks, visibility
 from app.accounts import LOCAL, Accounts, Caller, quotas
+from app.accounts.identities import linked_to
 from app.accounts.schemas import Me, QuotaUse
 from app.attempts import Attempts
 from app.boards import Boards, Rendered
@@ -246,9 +247,15 @@ class Service:
         name = self.caller.name
         with self.store.read() as session:
             row = users.by_name(session, name)
-        role = Role.ADMIN if row is None else row.role
-        scopes = tuple(sorted(self.caller.scopes))
-        return Me(user=name, role=role, scopes=scopes, quotas=self.quotas_of(name))
+            linked = linked_to(session, name)
+        return Me(
+            user=name,
+            role=Role.ADMIN if row is None else row.role,
+            scopes=tuple(sorted(self.caller.scopes)),
+            quotas=self.quotas_of(name),
+            has_password=row is not None and bool(row.password),
+            identities=linked,
+        )
 
     def quotas_of(self, user: str) -> QuotaUse:
         """What a user has used."""

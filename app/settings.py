@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
+from urllib.parse import urlsplit
 
 from kernels.logs import LogFormat
 from kernels.secret_files import with_secrets
@@ -73,8 +74,21 @@ class Settings:
     """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
+    oidc_issuer: str = ""
+    """KERNELJUDGE_OIDC_ISSUER: address of an OpenID Connect provider to sign in with as well."""
+    oidc_client_id: str = ""
+    """KERNELJUDGE_OIDC_CLIENT_ID: what the provider calls this installation."""
+    oidc_client_secret: str = field(default="", repr=False)
+    """KERNELJUDGE_OIDC_CLIENT_SECRET: as the provider gave it; none for a public client."""
+    oidc_name: str = "single sign-on"
+    """KERNELJUDGE_OIDC_NAME: what its button calls the provider."""
+    oidc_domains: tuple[str, ...] = ()
+    """KERNELJUDGE_OIDC_DOMAINS: by commas, whose verified e-mail addresses it may vouch for; by
+    default everybody whom it knows."""
 
     def __post_init__(self) -> None:
+        if self.oidc_issuer:
+            _check_oidc(self)
         if not (self.allow_open or self.has_accounts or _is_loopback(self.host)):
             raise SettingsError(
                 f"KERNELJUDGE_HOST={self.host} can be reached by others, and there are no accounts "
@@ -119,6 +133,11 @@ class Settings:
             else _number(text, "PLAN_DAYS", cls.plan_days),
             log=_word(text, "LOG", cls.log, get_args(LogFormat)),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
+            oidc_issuer=text.get("OIDC_ISSUER", ""),
+            oidc_client_id=text.get("OIDC_CLIENT_ID", ""),
+            oidc_client_secret=text.get("OIDC_CLIENT_SECRET", ""),
+            oidc_name=text.get("OIDC_NAME", cls.oidc_name),
+            oidc_domains=tuple(filter(None, text.get("OIDC_DOMAINS", "").lower().split(","))),
         )
 
     @property
@@ -157,6 +176,18 @@ class Settings:
         if not _is_loopback(self.host):
             return None
         return frozenset((*LOOPBACK_NAMES, self.host, *self.public_hosts))
+
+
+def _check_oidc(settings: Settings) -> None:
+    address = urlsplit(settings.oidc_issuer)
+    if address.scheme != "https" and not _is_loopback(address.hostname or ""):
+        raise SettingsError(
+            f"KERNELJUDGE_OIDC_ISSUER={settings.oidc_issuer[:80]}: set an address with https://"
+        )
+    if not settings.oidc_client_id:
+        raise SettingsError("KERNELJUDGE_OIDC_ISSUER is set: set KERNELJUDGE_OIDC_CLIENT_ID too")
+    if not settings.has_accounts:
+        raise SettingsError("KERNELJUDGE_OIDC_ISSUER is set: set KERNELJUDGE_ACCOUNTS too")
 
 
 def _is_loopback(host: str) -> bool:

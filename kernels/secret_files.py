@@ -4,7 +4,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-_SECRETS = ("KERNELJUDGE_REDIS_URL", "KERNELJUDGE_DATABASE_URL")
+_SECRETS = (
+    "KERNELJUDGE_REDIS_URL",
+    "KERNELJUDGE_DATABASE_URL",
+    "KERNELJUDGE_OIDC_CLIENT_SECRET",
+)
 
 
 def with_secrets(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

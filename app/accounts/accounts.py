@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from sqlalchemy.exc import IntegrityError
 
@@ -10,6 +11,7 @@ from app import clock
 from app.accounts import passwords
 from app.accounts.callers import LOCAL, LOCAL_USER, NOBODY, VISITOR, Caller, scopes_of
 from app.accounts.credentials import digest, form_token, new_secret
+from app.accounts.provider import Provider
 from app.accounts.throttle import (
     GUESSES,
     GUESSES_BY_ALL,
@@ -21,8 +23,9 @@ from app.accounts.throttle import (
 from app.errors import Conflict, Forbidden, Invalid, Unauthorised
 from app.roles import Role, Scope
 from app.settings import Settings
-from app.store import Store, invites, sessions, tokens, users
+from app.store import Store, identities, invites, sessions, tokens, users
 from app.store.account_tables import UserRow
+from app.store.identities import Identity
 from app.store.tokens import Holder
 
 SESSION = timedelta(days=7)
@@ -47,6 +50,11 @@ class Accounts:
     settings: Settings
     store: Store
     throttle: Throttle
+
+    @cached_property
+    def provider(self) -> Provider:
+        """Who vouches for people beside us; of use only where the settings name one."""
+        return Provider(self.settings)
 
     @property
     def nobody(self) -> Caller:
@@ -85,38 +93,53 @@ class Accounts:
         self.throttle.count((GUESSES, here), (GUESSES_BY_ALL, name), (GUESSES_FROM, source))
         with self.store.read() as session:
             row = users.by_name(session, name) if _NAME.fullmatch(name) else None
-        known = None if row is None else row.password
+        known = None if row is None else row.password or None
         if not passwords.matches(password, known) or row is None or row.disabled:
             raise Unauthorised(
                 "there is no account with that name and password",
                 "Try again; an admin can set a new password.",
             )
         self.throttle.forget(GUESSES, here)
-        return self._start(row, password)
+        return self.start(row, password)
 
     def sign_up(self, name: str, password: str, invite: str, address: str | None) -> SignedIn:
         """Make an account and start its first session.
 
         Forbidden (by the mode, or the invitation), Invalid, Conflict (name), TooManyRequests.
         """
+        self.admit(invite, address)
+        check_name(name)
+        passwords.check_new(password, name)
+        return self.start(self.insert(name, passwords.hashed(password), invite))
+
+    def admit(self, invite: str, address: str | None) -> None:
+        """Count somebody who would sign up; Forbidden (mode, invitation), TooManyRequests."""
         mode = self.settings.accounts
         if mode not in ("open", "invite"):
             raise Forbidden("nobody can sign up here", "Ask an admin for an account.")
         self.throttle.count((SIGN_UPS_FROM, network(address)))
         if mode == "invite":
             self._check_invite(invite)
-        check_name(name)
-        passwords.check_new(password, name)
-        known = passwords.hashed(password)
+
+    def insert(
+        self, name: str, password: str, invite: str, identity: Identity | None = None
+    ) -> UserRow:
+        """A new account, which uses the invitation up if it needs one; `password` is its hash.
+
+        Forbidden (invitation), Conflict (name, identity).
+        """
+        needed = self.settings.accounts == "invite"
         try:
             with self.store.write() as session:
-                used = invites.use(session, digest(invite)) if mode == "invite" else None
-                if mode == "invite" and used is None:
+                used = invites.use(session, digest(invite)) if needed else None
+                if needed and used is None:
                     raise _bad_invite()
-                row = users.insert(session, name, known, Role.PARTICIPANT, used)
+                row = users.insert(session, name, password, Role.PARTICIPANT, used)
+                if identity is not None:
+                    identities.insert(session, identity, name)
         except IntegrityError:
             raise Conflict("this name is taken", "Choose another one.") from None
-        return self._start(row)
+        return row
 
     def sign_out(self, caller: Caller) -> None:
         """End the caller's session."""
@@ -133,14 +156,14 @@ class Accounts:
         with self.store.read() as session:
             row = users.by_name(session, known.user)
         assert row is not None  # accounts are never deleted
-        return self._start(row)
+        return self.start(row)
 
     def _check_invite(self, invite: str) -> None:
         with self.store.read() as session:
             if not invites.is_open(session, digest(invite)):
                 raise _bad_invite()
 
-    def _start(self, row: UserRow, password: str | None = None) -> SignedIn:
+    def start(self, row: UserRow, password: str | None = None) -> SignedIn:
         """A session with a secret of its own: one that a browser had before is worth nothing."""
         secret, expires_at = new_secret(), clock.now() + SESSION
         stale = password is not None and passwords.is_stale(row.password)

@@ -33,6 +33,15 @@ class QuotaUse(Schema):
     """GPU seconds within a day; an unfinished submission holds back the most it may take."""
 
 
+class LinkedIdentity(Schema):
+    """Who an account is to an OpenID Connect provider, by which its owner signs in too."""
+
+    issuer: str
+    email: str
+    """As the provider said when it was linked; may be empty."""
+    linked_at: datetime
+
+
 class Me(Schema):
     """Whoever asks."""
 
@@ -41,6 +50,9 @@ class Me(Schema):
     scopes: tuple[Scope, ...]
     """What this token, or this browser, may do."""
     quotas: QuotaUse
+    has_password: bool = True
+    """Whether it can sign in by password."""
+    identities: tuple[LinkedIdentity, ...] = ()
 
 
 class Token(Schema):

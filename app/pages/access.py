@@ -69,7 +69,7 @@ def path_here(wanted: str) -> str:
 
 def keep_session(request: Request, response: Response, signed_in: SignedIn) -> Response:
     """Give the browser its session in place of whatever it had."""
-    _set_cookie(request, response, "session", signed_in.secret, int(SESSION.total_seconds()))
+    set_cookie(request, response, "session", signed_in.secret, int(SESSION.total_seconds()))
     return end_cookie(request, response, "form")
 
 
@@ -81,17 +81,18 @@ def form_secret(request: Request) -> tuple[str, str]:
 
 def keep_form_secret(request: Request, response: Response, secret: str) -> Response:
     """Give it to the browser."""
-    return _set_cookie(request, response, "form", secret, 3600)
+    return set_cookie(request, response, "form", secret, 3600)
 
 
 def end_cookie(request: Request, response: Response, kind: str) -> Response:
     """Take a cookie away."""
-    return _set_cookie(request, response, kind, "", 0)
+    return set_cookie(request, response, kind, "", 0)
 
 
-def _set_cookie(
+def set_cookie(
     request: Request, response: Response, kind: str, value: str, seconds: int
 ) -> Response:
+    """Let the browser keep something that no script of a page can read."""
     response.set_cookie(
         cookie(request, kind),
         value,

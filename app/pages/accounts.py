@@ -36,7 +36,7 @@ entrance = APIRouter()
 
 router = APIRouter()
 
-_CORRECTABLE = (Conflict, Forbidden, Invalid, TooManyRequests, Unauthorised, Unavailable)
+CORRECTABLE = (Conflict, Forbidden, Invalid, TooManyRequests, Unauthorised, Unavailable)
 _SHOWN = 20
 
 WithAccounts = Annotated[Service, Depends(with_accounts)]
@@ -48,7 +48,7 @@ def open_sign_in(request: Request, service: WithAccounts, next: str = "/") -> Re
     """The form; whoever is signed in goes on at once."""
     if service.caller.user is not None:
         return RedirectResponse(path_here(next), 303)
-    return _entrance(request, "sign_in.html", next=path_here(next))
+    return entrance_page(request, service, "sign_in.html", next=path_here(next))
 
 
 @entrance.post("/sign-in")
@@ -62,16 +62,16 @@ def sign_in(
     """Start a session and go on."""
     target = path_here(next)
     try:
-        signed_in = service.accounts.sign_in(name.strip(), password, _address(request))
-    except _CORRECTABLE as problem:
-        return _entrance(request, "sign_in.html", problem, next=target, name=name)
+        signed_in = service.accounts.sign_in(name.strip(), password, address_of(request))
+    except CORRECTABLE as problem:
+        return entrance_page(request, service, "sign_in.html", problem, next=target, name=name)
     return keep_session(request, RedirectResponse(target, 303), signed_in)
 
 
 @entrance.get("/sign-up")
 def open_sign_up(request: Request, service: WithAccounts, invite: str = "") -> Response:
     """The form, or that nobody can sign up."""
-    return _entrance(request, "sign_up.html", invite=invite, mode=service.settings.accounts)
+    return entrance_page(request, service, "sign_up.html", invite=invite)
 
 
 @entrance.post("/sign-up")
@@ -85,11 +85,10 @@ def sign_up(
     """Make an account, which is signed in at once."""
     try:
         signed_in = service.accounts.sign_up(
-            name.strip(), password, invite.strip(), _address(request)
+            name.strip(), password, invite.strip(), address_of(request)
         )
-    except _CORRECTABLE as problem:
-        mode = service.settings.accounts
-        return _entrance(request, "sign_up.html", problem, invite=invite, name=name, mode=mode)
+    except CORRECTABLE as problem:
+        return entrance_page(request, service, "sign_up.html", problem, invite=invite, name=name)
     return keep_session(request, RedirectResponse("/", 303), signed_in)
 
 
@@ -101,9 +100,9 @@ def sign_out(request: Request, service: WithAccounts) -> Response:
 
 
 @router.get("/you")
-def show_you(request: Request, service: WithAccounts) -> Response:
+def showyou_page(request: Request, service: WithAccounts) -> Response:
     """Quotas, tokens and the latest submissions."""
-    return _you(request, service)
+    return you_page(request, service)
 
 
 @router.post("/you/tokens")
@@ -118,9 +117,9 @@ def create_token(
     try:
         wanted = TokenRequest(name, frozenset(scopes or ()), _number(days))
         secret = tokens.create_token(service.store, service.caller, wanted)
-    except _CORRECTABLE as problem:
-        return _you(request, service, problem)
-    return _you(request, service, secret=secret)
+    except CORRECTABLE as problem:
+        return you_page(request, service, problem)
+    return you_page(request, service, secret=secret)
 
 
 @router.post("/you/tokens/{token}/revoke")
@@ -136,15 +135,16 @@ def change_password(
 ) -> Response:
     """Set another password; all other sessions end."""
     try:
-        signed_in = service.accounts.change_password(service.caller, old, new, _address(request))
-    except _CORRECTABLE as problem:
-        return _you(request, service, problem)
+        signed_in = service.accounts.change_password(service.caller, old, new, address_of(request))
+    except CORRECTABLE as problem:
+        return you_page(request, service, problem)
     return keep_session(request, RedirectResponse("/you", 303), signed_in)
 
 
-def _you(
+def you_page(
     request: Request, service: Service, problem: ServiceError | None = None, secret: str = ""
 ) -> Response:
+    """The caller's own page, perhaps with what was wrong or with a new token's secret."""
     me = service.me()
     return render(
         request,
@@ -152,6 +152,7 @@ def _you(
         status=problem.status if problem else 200,
         headers=_retry(problem) | ({"Cache-Control": "no-store"} if secret else {}),
         me=me,
+        provider=provider_name(service),
         page=service.list_submissions(SubmissionFilter(user=me.user), limit=_SHOWN),
         tokens=tokens.list_tokens(service.store, service.caller),
         problem=problem.problem if problem else None,
@@ -159,12 +160,21 @@ def _you(
     )
 
 
-def _entrance(
-    request: Request, template: str, problem: ServiceError | None = None, **context: object
+def entrance_page(
+    request: Request,
+    service: Service,
+    template: str,
+    problem: ServiceError | None = None,
+    **context: object,
 ) -> Response:
+    """The page where one signs in or up, perhaps with what was wrong."""
     secret, token = form_secret(request)
     context = {
         "name": "",
+        "next": "/",
+        "invite": "",
+        "mode": service.settings.accounts,
+        "provider": provider_name(service),
         "csrf": token,
         "problem": problem.problem if problem else None,
         **context,
@@ -184,7 +194,13 @@ def _retry(problem: ServiceError | None) -> dict[str, str]:
     return {} if wait is None else {"Retry-After": str(wait)}
 
 
-def _address(request: Request) -> str | None:
+def provider_name(service: Service) -> str:
+    """What one can sign in with beside passwords; empty if there is nothing."""
+    return service.settings.oidc_name if service.settings.oidc_issuer else ""
+
+
+def address_of(request: Request) -> str | None:
+    """Where a request comes from."""
     return request.client.host if request.client else None
 
 

@@ -15,6 +15,7 @@ from app.pages import (
     overall,
     plans,
     reruns,
+    single_sign_on,
     submissions,
     tasks,
 )
@@ -26,13 +27,13 @@ def mount_pages(app: FastAPI) -> None:
     """Add the pages and their static files; `app.state.service` must be a Service by then."""
     own_form = Depends(require_own_form)
     for_all = APIRouter(include_in_schema=False, dependencies=[own_form])
-    for part in (health.router, documents.router, accounts.entrance):
+    for part in (health.router, documents.router, accounts.entrance, single_sign_on.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
     pages = (tasks, submissions, reruns, comparisons, boards, overall, contests, accounts, admin)
     for page in pages:
         inside.include_router(page.router)
-    for view in (catalogue, learn, plans):
+    for view in (catalogue, learn, plans, single_sign_on):
         inside.include_router(view.router)
     for router in (for_all, inside):
         app.include_router(router)

@@ -5,7 +5,7 @@ Accounts are never deleted: a name on a board must not pass to somebody else.
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.roles import Role
@@ -21,7 +21,7 @@ class UserRow(Base):
 
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     password: Mapped[str] = mapped_column(String(200))
-    """argon2id, with its parameters and salt."""
+    """argon2id, with its parameters and salt; empty for one that signs in elsewhere alone."""
     role: Mapped[Role] = mapped_column(Word(Role, 16))
     disabled: Mapped[bool]
     created_at: Mapped[datetime]
@@ -30,6 +30,21 @@ class UserRow(Base):
     waiting_limit: Mapped[int | None]
     hourly_limit: Mapped[int | None]
     gpu_seconds_limit: Mapped[int | None]
+
+
+class IdentityRow(Base):
+    """Who an account is to an OpenID Connect provider; one of each at most."""
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("user", "issuer", name="identities_once"),)
+
+    issuer: Mapped[str] = mapped_column(String(500), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(255), primary_key=True)
+    """What the provider calls somebody, for ever."""
+    user: Mapped[str] = mapped_column(String(64), ForeignKey("users.name"))
+    email: Mapped[str] = mapped_column(String(320))
+    """As the provider said when it was linked; for the account's owner to recognise."""
+    linked_at: Mapped[datetime]
 
 
 class SessionRow(Base):

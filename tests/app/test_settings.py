@@ -35,6 +35,11 @@ def test_every_setting_is_read() -> None:
             "KERNELJUDGE_USER_WAITING_LIMIT": "2",
             "KERNELJUDGE_WAITING_LIMIT": "3",
             "KERNELJUDGE_WAIT_LIMIT_SECONDS": "4",
+            "KERNELJUDGE_OIDC_ISSUER": "https://id.example/",
+            "KERNELJUDGE_OIDC_CLIENT_ID": "judge",
+            "KERNELJUDGE_OIDC_CLIENT_SECRET": "secret",
+            "KERNELJUDGE_OIDC_NAME": "Example",
+            "KERNELJUDGE_OIDC_DOMAINS": "Example.org,example.com",
         }
     )
     assert settings == Settings(
@@ -54,10 +59,29 @@ def test_every_setting_is_read() -> None:
         user_waiting_limit=2,
         waiting_limit=3,
         wait_limit_seconds=4,
+        oidc_issuer="https://id.example/",
+        oidc_client_id="judge",
+        oidc_client_secret="secret",
+        oidc_name="Example",
+        oidc_domains=("example.org", "example.com"),
     )
     assert not settings.embedded_redis
     assert settings.allowed_hosts is None
     assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"ISSUER": "http://id.example", "CLIENT_ID": "x"}, "https://"),
+        ({"ISSUER": "id.example", "CLIENT_ID": "x"}, "https://"),
+        ({"ISSUER": "https://id.example"}, "KERNELJUDGE_OIDC_CLIENT_ID"),
+        ({"ISSUER": "https://id.example", "CLIENT_ID": "x"}, "KERNELJUDGE_ACCOUNTS"),
+    ],
+)
+def test_half_a_single_sign_on_is_refused(variables: dict[str, str], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        Settings.load({f"KERNELJUDGE_OIDC_{name}": value for name, value in variables.items()})
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "judge.example"])

@@ -227,6 +227,14 @@ def test_signing_in_leads_back(house: House) -> None:
     assert browser.get("/sign-in?next=//evil.example").headers["location"] == "/"
 
 
+def test_without_a_provider_there_is_no_button(house: House) -> None:
+    browser = house.browser()
+    assert "/sign-in/provider" not in browser.get("/sign-in").text + browser.get("/sign-up").text
+    answer = browser.post("/sign-in/provider", data={"csrf": form_token(browser, "/sign-in")})
+    assert answer.status_code == 404
+    assert "/you/unlink" not in house.browser("member").get("/you").text
+
+
 def test_a_token_is_shown_once_and_works(house: House) -> None:
     house.account("maker")
     browser = house.browser("maker")
