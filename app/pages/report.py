@@ -51,6 +51,10 @@ class ReportView:
     place: Place | None
     best: str | None
     """The board's best submission, to compare with; None if it is this one or there is none."""
+    best_times: dict[str, float]
+    """Microseconds of the board's first entry, by case."""
+    house_times: dict[str, float]
+    """Microseconds of the house entry, by case."""
     charts: Charts
     limits: Device
     again: Again | None
@@ -65,6 +69,8 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
     task = _task(service, detail.task)
     timings = [case.timing for case in report.cases if case.timing is not None]
     board = service.board(detail.task, detail.device) if task and timings else None
+    best = _best(service, board) if board else {}
+    house = _house(service, report) if task and timings else {}
     return ReportView(
         report=report,
         findings=tuple(
@@ -82,9 +88,9 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         again=again_of(service, detail, report) if task else None,
         place=_place(board, detail) if board else None,
         best=_other_best(board, detail) if board else None,
-        charts=charts_of(
-            report, task.cost.rate if task else "fp32", _best(service, board) if board else {}
-        ),
+        best_times=best,
+        house_times=house,
+        charts=charts_of(report, task.cost.rate if task else "fp32", best, house),
     )
 
 
@@ -99,7 +105,17 @@ def _best(service: Service, board: Board) -> dict[str, float]:
     """Microseconds of the board's first entry, by case."""
     if not board.entries:
         return {}
-    report = service.submission_detail(board.entries[0].submission).report
+    return _times(service.submission_detail(board.entries[0].submission).report)
+
+
+def _house(service: Service, report: Report) -> dict[str, float]:
+    """The same of the house entry; of another version of the task there is none."""
+    record = service.records.get((report.task, report.device))
+    known = record is not None and record.report.task_version == report.task_version
+    return _times(record.report) if record is not None and known else {}
+
+
+def _times(report: Report | None) -> dict[str, float]:
     timed = [(case.case, case.timing) for case in report.cases if case.timing] if report else []
     return {case: timing.microseconds for case, timing in timed}
 

@@ -28,6 +28,7 @@ from kernels.contract.report import (
     KernelReport,
     Mismatch,
     Report,
+    Sensed,
     StepShare,
     Timing,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "Report",
     "ReportEvent",
     "Resources",
+    "Sensed",
     "Stage",
     "StageEvent",
     "Step",

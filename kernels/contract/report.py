@@ -64,6 +64,16 @@ class Error(Model):
     """The same error of torch in the task's own element type."""
 
 
+class Sensed(Model):
+    """What the driver said of the GPU after one round of a case's timing."""
+
+    round: int = Field(ge=0)
+    """Counted from 0."""
+    clock_hz: float = Field(ge=0)
+    """SM clock."""
+    power_watts: float = Field(ge=0)
+
+
 class Timing(Model):
     """How long one benchmark case takes."""
 
@@ -89,6 +99,8 @@ class Timing(Model):
     clock_hz: float | None = Field(None, gt=0)
     """Median SM clock over the rounds."""
     power_watts: float | None = Field(None, ge=0)
+    sensed: tuple[Sensed, ...] = Field((), max_length=512)
+    """Clock and power over the rounds, in every few of them."""
     throttled: tuple[ShortText, ...] = ()
     """Reasons the driver gave for lower clocks, if any."""
     anchor: ShortText | None = None

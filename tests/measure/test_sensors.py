@@ -1,4 +1,4 @@
-from workers.measure.sensors import Reading, Sensors, conditions
+from workers.measure.sensors import Reading, Sensors, Watch, conditions
 
 
 def test_readings_are_summed_up() -> None:
@@ -17,3 +17,12 @@ def test_a_gpu_that_nvml_does_not_know_reads_nothing() -> None:
     sensors = Sensors("GPU-00000000-0000-0000-0000-000000000000")
     assert sensors.read() is None
     assert sensors.driver() is None
+
+
+def test_every_eighth_round_is_read_and_kept_with_its_number() -> None:
+    answers = iter([Reading(1.98e9, 500, 0), None, Reading(1.7e9, 690, 0x4)])
+    watch = Watch(lambda: next(answers))
+    for _ in range(17):
+        watch.after_round()
+    assert [(one.round, one.clock_hz) for one in watch.sensed()] == [(0, 1.98e9), (16, 1.7e9)]
+    assert conditions(watch.readings).throttled == ("power cap",)

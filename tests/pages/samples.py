@@ -17,6 +17,7 @@ from kernels.contract import (
     Mismatch,
     Report,
     Resources,
+    Sensed,
     StepShare,
     Timing,
     Verdict,
@@ -231,6 +232,10 @@ def _timed(case: str, us: float, share: float) -> CaseResult:
         bound="memory",
         clock_hz=1.98e9,
         power_watts=512.0,
+        sensed=tuple(
+            Sensed(round=8 * n, clock_hz=1.98e9 - 15e6 * (n > 3), power_watts=505.0 + n)
+            for n in range(7)
+        ),
     )
     return CaseResult(
         case=case,

@@ -1,11 +1,15 @@
 """What the driver says of the GPU while it is measured; silent where NVML cannot be asked."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kernels.contract import Sensed
 from workers.measure.estimate import median
+
+_EVERY = 8
+"""Rounds."""
 
 _REASONS = {
     0x4: "power cap",
@@ -70,6 +74,33 @@ class Sensors:
         except self._nvml.NVMLError:
             return None
         return version.decode() if isinstance(version, bytes) else str(version)
+
+
+class Watch:
+    """Looks at the GPU in every few rounds of a case's timing."""
+
+    def __init__(self, read: Callable[[], Reading | None]) -> None:
+        self._read = read
+        self._rounds = 0
+        self.readings: list[Reading] = []
+        self.rounds: list[int] = []
+        """After which round each reading was taken."""
+
+    def after_round(self) -> None:
+        """To be called after each round."""
+        if self._rounds % _EVERY == 0:
+            reading = self._read()
+            if reading is not None:
+                self.readings.append(reading)
+                self.rounds.append(self._rounds)
+        self._rounds += 1
+
+    def sensed(self) -> tuple[Sensed, ...]:
+        """The readings as a report keeps them."""
+        return tuple(
+            Sensed(round=number, clock_hz=reading.clock_hz, power_watts=reading.power_watts)
+            for number, reading in zip(self.rounds, self.readings, strict=True)
+        )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Time a benchmark case that was found right, and check what its timed replays computed."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -8,7 +7,6 @@ import torch
 from kernels.contract import Timing, Verdict
 from workers.measure import driver, physics
 from workers.measure.anchor import Anchor
-from workers.measure.bench import Bench
 from workers.measure.candidate import FIRST_DRAW, Candidate, main_distribution
 from workers.measure.contender import Contender
 from workers.measure.correctness import Correctness, Finding
@@ -16,16 +14,13 @@ from workers.measure.estimate import Latency, centre, latency, ratio, rounds_for
 from workers.measure.inputs import Inputs
 from workers.measure.replay import capture
 from workers.measure.rounds import ANCHOR, CANDIDATE, SELDOM, TORCH, until_sure
-from workers.measure.sensors import Conditions, Reading, conditions
+from workers.measure.sensors import Conditions, Watch, conditions
 
 _SECOND_ROUNDS = 12
 _SECOND_ROUNDS_IN_DOUBT = 60
 
 _LIMIT_SHARE = 0.3
 """Of the seconds left that one case may take however slow it is."""
-
-_NVML_EVERY = 8
-"""Rounds."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ def measure(correctness: Correctness) -> Measured:
     if baseline is not None:
         contenders.append(Contender(TORCH, baseline.graph.replay, every=SELDOM))
     limit = _LIMIT_SHARE * max(bench.seconds_left, 0)
-    readings: list[Reading] = []
+    watch = Watch(bench.sensors.read)
     with bench.account.part("timing"):
         times = until_sure(
             bench.clock,
@@ -67,13 +62,14 @@ def measure(correctness: Correctness) -> Measured:
             anchored=anchor.published is not None,
             dense=dense,
             limit=limit,
-            after_round=_reader(bench, readings),
+            after_round=watch.after_round,
             before_rounds=candidate.draw_checks,
         )
     result = latency(times[CANDIDATE], seed, times[ANCHOR], anchor.published)
-    state = conditions(readings)
+    state = conditions(watch.readings)
     second = _second_clock(candidate, result.seen, limit)
     timing = _timing(correctness, result, times, anchor, second, state)
+    timing = timing.model_copy(update={"sensed": watch.sensed()})
     with bench.account.part("correctness"):
         finding = candidate.check()
     return Measured(timing, finding or _plausible(correctness, result.seen, second, state))
@@ -113,21 +109,6 @@ def _baseline(correctness: Correctness) -> _Baseline | None:
     except RuntimeError:  # it allocates or waits in a way that no graph can hold
         return None
     return _Baseline(graph, made)
-
-
-def _reader(bench: Bench, readings: list[Reading]) -> Callable[[], None]:
-    """Reads the sensors every few rounds."""
-    calls = 0
-
-    def read() -> None:
-        nonlocal calls
-        if calls % _NVML_EVERY == 0:
-            reading = bench.sensors.read()
-            if reading is not None:
-                readings.append(reading)
-        calls += 1
-
-    return read
 
 
 def _floor(correctness: Correctness, clock_hz: float | None) -> physics.Floor:

@@ -6,9 +6,11 @@ Drawn by the server, so that they need no script, print, and follow the colours 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.pages.charts.clocks import Clocks, clocks
 from app.pages.charts.latency import Latencies, latencies
 from app.pages.charts.roofline import Bandwidth, Roofline, bandwidth, roofline
 from app.pages.charts.samples import Samples, samples
+from app.pages.charts.sizes import Sizes, sizes
 from kernels.contract import Report
 from kernels.contract.device import Rate
 
@@ -20,11 +22,21 @@ class Charts:
     roofline: Roofline | None
     bandwidth: Bandwidth | None
     latencies: Latencies | None
+    sizes: Sizes | None
     samples: tuple[Samples, ...]
+    clocks: tuple[Clocks, ...]
 
 
-def charts_of(report: Report, rate: Rate, best: Mapping[str, float]) -> Charts:
-    """`rate`: which unit bounds the task; `best`: microseconds of the board's first, by case."""
+def charts_of(
+    report: Report, rate: Rate, best: Mapping[str, float], house: Mapping[str, float]
+) -> Charts:
+    """`rate`: which unit bounds the task; `best`, `house`: microseconds of the board's first and of
+    the house entry, by case."""
     return Charts(
-        roofline(report, rate), bandwidth(report, rate), latencies(report, best), samples(report)
+        roofline(report, rate),
+        bandwidth(report, rate),
+        latencies(report, best),
+        sizes(report, best, house),
+        samples(report),
+        clocks(report),
     )
