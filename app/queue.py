@@ -57,7 +57,7 @@ class JobQueue:
                 job_id=job_id("build", submission.id, submission.attempt),
                 unique=True,
                 retry=Retry(max=2),
-                job_timeout=int(limits.build + limits.interpret_wall) + _SLACK_SECONDS,
+                job_timeout=_longest_build(limits),
                 result_ttl=3600,
                 failure_ttl=86_400,
                 description=f"build {submission.task} for {submission.device}",
@@ -128,3 +128,8 @@ def queue_names() -> list[str]:
 def _job_ids(submission: str, attempt: int) -> list[str]:
     queues: tuple[Literal["build", "measure", "rerun"], ...] = ("build", "measure", "rerun")
     return [job_id(queue, submission, attempt) for queue in queues]
+
+
+def _longest_build(limits: TimeLimits) -> int:
+    after = max(limits.interpret_wall, limits.build_wall)  # side by side
+    return int(limits.build_wall + after) + _SLACK_SECONDS

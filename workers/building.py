@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernels.contract import Bundle, PlanRefused, Submission, Task, TensorSpec, cubin, limits
+from kernels.contract.limits import PATIENCE
 from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
 from workers.answers import garbled, run_submitted
 from workers.jail import JailClient, Limits
@@ -13,7 +14,8 @@ from workers.reports import version
 
 _DOING = "building"
 _GRACE_S = 5
-"""The build is asked to stop adding configurations this long before the jail ends it."""
+_LEEWAY = 1.25
+"""The build ends itself, and says at what, before the jail ends it."""
 
 _UNHURRIED_SHARE = 1 / 3
 """Within this share of its time a build gives up no kernel and leaves no configuration out."""
@@ -29,13 +31,15 @@ class Built:
     log: str
     """What the submission printed."""
     seconds: float
+    processor_seconds: float = 0.0
     cached: bool = False
     """Whether it was built before."""
 
 
 def worth_keeping(built: Built, task: Task) -> bool:
     """Whether building again would give the same: a slow build may have left something out."""
-    return built.seconds < _UNHURRIED_SHARE * task.limits.build
+    unhurried = _UNHURRIED_SHARE * task.limits.build
+    return built.processor_seconds < unhurried and built.seconds < PATIENCE * unhurried
 
 
 def build(
@@ -47,8 +51,8 @@ def build(
     """
     seconds = math.ceil(task.limits.build)
     bounds = Limits(
-        wall_s=seconds + _GRACE_S,
-        cpu_s=4 * (seconds + _GRACE_S),
+        wall_s=math.ceil(task.limits.build_wall) + _GRACE_S,
+        cpu_s=math.ceil(_LEEWAY * seconds) + _GRACE_S,
         memory_bytes=8 * limits.GIB,
         processes=128,
         scratch_bytes=limits.GIB,
@@ -68,7 +72,7 @@ def build(
             bundle, failure = _read(outcome.result, task, submission, values)
         except (AnswerRefused, PlanRefused) as error:
             failure = garbled(error, _DOING)
-    return Built(bundle=bundle, failure=failure, log=outcome.output, seconds=outcome.wall_s)
+    return Built(bundle, failure, outcome.output, outcome.wall_s, outcome.cpu_s)
 
 
 def _read(

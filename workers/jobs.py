@@ -212,7 +212,7 @@ def _told(note: BuildNote | None) -> dict[str, Any]:
 
 def _queue_measuring(attempt: Attempt) -> None:
     """Hand the plan in Redis to a measurer; may be called twice for one attempt."""
-    submission = attempt.submission
+    submission, bounds = attempt.submission, attempt.task.limits
     queue = Queue(
         f"measure:{submission.device.value}",
         connection=attempt.settings.connect(),
@@ -225,7 +225,7 @@ def _queue_measuring(attempt: Attempt) -> None:
             job_id=job_id("measure", submission.id, submission.attempt),
             unique=True,
             retry=Retry(max=2),
-            job_timeout=int(attempt.task.limits.measure) + _MEASURING_SLACK_S,
+            job_timeout=int(bounds.measure + bounds.build_wall) + _MEASURING_SLACK_S,
             result_ttl=3600,
             failure_ttl=86_400,
             description=f"measure {submission.id}-{submission.attempt}",

@@ -19,7 +19,7 @@ from workers.jail import JailClient, Limits
 
 _DOING = "rebuilding"
 _SLOWER = 2
-"""Rebuilding may take this many times as long as building: it must never be the tighter limit."""
+"""Rebuilding may use this many times as much as building: it must never be the tighter limit."""
 _GRACE_S = 5
 _IR: tuple[Literal["ttir", "ttgir"], ...] = ("ttir", "ttgir")
 
@@ -53,10 +53,10 @@ class Review:
 def rebuild(bundle: Bundle, task: Task, jail: JailClient) -> Review:
     """Compile every kernel of a plan again; JudgeFault or JailUnavailable if we fail."""
     kernels = {sha: k for sha, k in bundle.plan.kernels.items() if _ir(k) is not None}
-    seconds = min(_SLOWER * math.ceil(task.limits.build), 600)
+    seconds = math.ceil(task.limits.build_wall)
     bounds = Limits(
         wall_s=seconds + _GRACE_S,
-        cpu_s=4 * (seconds + _GRACE_S),
+        cpu_s=_SLOWER * math.ceil(task.limits.build) + _GRACE_S,
         memory_bytes=8 * limits.GIB,
         processes=128,
         scratch_bytes=limits.GIB,

@@ -43,6 +43,10 @@ GRID_YZ = 65_535
 GRID_PRODUCT = 2**31 - 1
 """Triton skips a launch whose product overflows int32, without a word: such a grid is refused."""
 
+PATIENCE = 20
+"""A build may take this many times its processor time by the clock, so that a busy machine changes
+no verdict; unless it stands still."""
+
 SHARED_BYTES = 232_448
 THREADS = 1_024
 CLUSTER = 16

@@ -131,11 +131,16 @@ class Permissions(Model):
 
 
 class TimeLimits(Model):
-    """In seconds: of processor time on the interpreter, by the wall's clock otherwise."""
+    """In seconds: of processor time, but for measuring."""
 
     build: float = Field(60.0, gt=0, le=600)
     interpret: float = Field(30.0, gt=0, le=600)
     measure: float = Field(60.0, gt=0, le=600)
+
+    @property
+    def build_wall(self) -> float:
+        """After which a build, or compiling its kernels again, ends whatever it does."""
+        return limits.PATIENCE * self.build
 
     @property
     def interpret_wall(self) -> float:

@@ -69,7 +69,8 @@ class BuildRequest(Message):
     task: Task
     device: DeviceName
     seconds: float = Field(gt=0, le=600)
-    """Budget; optional work such as further configurations is left out when it runs short."""
+    """Processor time of all processes together; optional work such as further configurations is
+    left out when it runs short."""
 
 
 class BuildAnswer(Message):
@@ -91,8 +92,8 @@ class RebuildRequest(Message):
 
     kind: Literal["rebuild"] = "rebuild"
     kernels: tuple[RebuildKernel, ...] = Field(max_length=limits.KERNELS)
-    seconds: float = Field(gt=0, le=600)
-    """Budget; kernels that it does not reach are left out."""
+    seconds: float = Field(gt=0, le=limits.PATIENCE * 600)
+    """By the clock; kernels that it does not reach are left out."""
 
 
 class Rebuilt(Model):

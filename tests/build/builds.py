@@ -25,7 +25,7 @@ from kernels.contract import (
 )
 from kernels.contract.wire import BuildAnswer, BuildRequest, Failure
 from tests.forked import forked
-from workers.build import main
+from workers.build import budget, main
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 COPY = """
@@ -77,10 +77,11 @@ def answer(
     asked: Task,
     seconds: float = 60,
     kernel_seconds: float = 60,
+    optional_share: float = budget.OPTIONAL_SHARE,
     processors: int = 2,
     values: Sequence[bytes] = (),
 ) -> Bundle | Failure:
-    """What the build answers; no kernel may take longer than `kernel_seconds`.
+    """What the build answers; no kernel may use more than `kernel_seconds` of processor time.
 
     `values` are those of the task's host-visible inputs.
     """
@@ -93,6 +94,7 @@ def answer(
         faulthandler.disable()  # pytest prints a traceback for crashes that are wanted here
         os.environ["TMPDIR"] = scratch
         main.kernel_seconds = lambda budget: kernel_seconds
+        budget.OPTIONAL_SHARE = optional_share
         main.MOST_PROCESSORS = processors
         return main.run(request)
 

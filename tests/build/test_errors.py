@@ -89,7 +89,7 @@ def test_an_error_of_ours_beside_an_honest_case_is_no_failure_of_its_own() -> No
 def test_a_module_that_never_ends_is_told_where_it_was() -> None:
     failure = failed("count = 0\nwhile True:\n    count += 1", seconds=0.5)
     assert failure.verdict == "timeout"
-    assert failure.reason == "building took too long: the module was still being imported"
+    assert failure.reason.endswith("the module was still being imported")
     assert failure.diagnostics[0].line in (AFTER_COPY + 1, AFTER_COPY + 2)
 
 

@@ -95,5 +95,6 @@ def test_a_plan_is_not_condemned_from_the_cache(
 
 
 def test_a_plan_that_was_built_in_a_hurry_is_not_kept() -> None:
-    assert worth_keeping(Built(None, None, "", seconds=1.0), COPYING)
-    assert not worth_keeping(Built(None, None, "", seconds=COPYING.limits.build / 2), COPYING)
+    budget = COPYING.limits.build
+    assert worth_keeping(Built(None, None, "", budget, processor_seconds=1.0), COPYING)
+    assert not worth_keeping(Built(None, None, "", budget, processor_seconds=budget / 2), COPYING)

@@ -20,6 +20,8 @@ from workers.build.session import Session
 from workers.build.source import SubmissionRaised
 from workers.facade import Refusal
 
+_WATCH_SECONDS = 0.1
+
 
 class BuildFault(RuntimeError):
     """The build itself went wrong: never the submission's fault."""
@@ -48,15 +50,18 @@ def _alarm(session: Session) -> Iterator[None]:
     """End an import that does not end; cases have their own watch, which kills."""
 
     def ring(*_: object) -> None:
+        exceeded = session.budget.exceeded()
+        if exceeded is None:
+            return
         raise BuildFailed(
             "timeout",
-            "building took too long: the module was still being imported",
+            f"building took more than {exceeded}: the module was still being imported",
             "leave what takes long to the entry function, or to a kernel",
             session.source.line(),
         )
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, session.request.seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WATCH_SECONDS, _WATCH_SECONDS)
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from workers.build.budget import processor_time
 from workers.build.kernels import write_whole
 
 Verdict = Literal["timeout", "build_error"]
@@ -21,6 +22,8 @@ class Claim:
     function: str
     age: float
     """Seconds."""
+    used: float
+    """Seconds of the process itself since it began, without the assembler's."""
 
 
 class Claims:
@@ -37,7 +40,7 @@ class Claims:
         except FileExistsError:
             return False
         with os.fdopen(file, "w") as claim:
-            claim.write(f"{os.getpid()} {function}")
+            claim.write(f"{os.getpid()} {processor_time(os.getpid())} {function}")
         return True
 
     def release(self, key: str) -> None:
@@ -70,8 +73,9 @@ class Claims:
 
 def _read(path: Path) -> Claim | None:
     try:
-        owner, function = path.read_text().split(" ", 1)
+        owner, began, function = path.read_text().split(" ", 2)
+        used = processor_time(int(owner)) - float(began)
         age = time.time() - path.stat().st_mtime
     except (FileNotFoundError, ValueError):  # released, or not yet written
         return None
-    return Claim(key=path.stem, owner=int(owner), function=function, age=age)
+    return Claim(key=path.stem, owner=int(owner), function=function, age=age, used=used)

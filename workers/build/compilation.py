@@ -9,6 +9,7 @@ import triton
 import triton.compiler
 
 from workers.build import versions
+from workers.build.budget import Budget
 from workers.build.claims import Claims, Verdict
 from workers.build.kernels import function_name
 
@@ -30,10 +31,10 @@ class ClaimedElsewhere(NotCompiled):
 class Compiler:
     """Takes the place of triton.compile."""
 
-    def __init__(self, claims: Claims, deadline: float) -> None:
+    def __init__(self, claims: Claims, budget: Budget) -> None:
         self._claims = claims
-        self._deadline = deadline
-        """When time.monotonic() passes it, optional kernels are left out."""
+        self._budget = budget
+        """When it runs short, optional kernels are left out."""
         self._optional = False
         self._patient = True
         self._compile = triton.compiler.compile
@@ -56,7 +57,7 @@ class Compiler:
     @property
     def late(self) -> bool:
         """Whether only what is needed should be compiled."""
-        return time.monotonic() > self._deadline
+        return self._budget.late
 
     def compile(self, src: Any, target: Any = None, options: Any = None, **more: Any) -> Any:
         """The compiled kernel; NotCompiled if it is barred, or optional and too late."""

@@ -19,6 +19,7 @@ from kernels.contract.wire import (
     RebuildRequest,
 )
 from workers.build import answer, host_values, rebuild, versions
+from workers.build.budget import Budget
 from workers.build.failures import BuildFailed, problem
 from workers.build.host_values import HostValues
 from workers.build.schedule import Schedule
@@ -27,8 +28,6 @@ from workers.build.session import Session
 _REQUEST: TypeAdapter[BuildRequest | RebuildRequest] = TypeAdapter(
     Annotated[BuildRequest | RebuildRequest, Field(discriminator="kind")]
 )
-_OPTIONAL_SHARE = 0.6
-"""Of the time, after which no further autotune configurations are compiled."""
 _LEAST_KERNEL_SECONDS = 10.0
 MOST_PROCESSORS = 8
 """More children than this gain nothing: cases share their kernels."""
@@ -77,10 +76,10 @@ def build(
     gc.disable()  # a tenth of the time, in processes that live for seconds
     os.chdir(scratch)
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
-    session = Session(request, scratch, started + _OPTIONAL_SHARE * request.seconds, values or {})
+    session = Session(request, scratch, Budget(request.seconds, started, scratch), values or {})
     session.install()
     try:
-        return _build(session, started + request.seconds)
+        return _build(session)
     except BuildFailed:
         raise
     except BaseException as error:  # submitted code may have broken ours
@@ -90,7 +89,7 @@ def build(
         raise BuildFailed("build_error", cause) from None
 
 
-def _build(session: Session, deadline: float) -> Bundle:
+def _build(session: Session) -> Bundle:
     request = session.request
     prepared = answer.prepare(session)
     Schedule(
@@ -98,14 +97,14 @@ def _build(session: Session, deadline: float) -> Bundle:
         work=prepared.work,
         claims=session.claims,
         processors=min(len(os.sched_getaffinity(0)), MOST_PROCESSORS),
-        deadline=deadline,
+        budget=session.budget,
         kernel_seconds=kernel_seconds(request.seconds),
     ).run()
     return _bundle(session, prepared.plans())
 
 
 def kernel_seconds(budget: float) -> float:
-    """How long one kernel may compile before it is given up."""
+    """Processor time for which one kernel may compile before it is given up."""
     return max(_LEAST_KERNEL_SECONDS, budget / 2)
 
 

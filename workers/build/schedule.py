@@ -1,6 +1,7 @@
 """The cases of a build as forked processes: side by side, watched, and started over if need be."""
 
 import contextlib
+import itertools
 import os
 import signal
 import sys
@@ -8,7 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from workers.build.claims import Claims
+from kernels.contract.limits import PATIENCE
+from workers.build.budget import Budget, processor_time
+from workers.build.claims import Claim, Claims
 from workers.build.failures import BuildFailed
 
 _POLL_SECONDS = 0.003
@@ -25,6 +28,8 @@ class Job:
     """Index of the case."""
     helper: bool
     """It only compiles ahead for the case; nobody reads its answer."""
+    slot: int
+    """Of the budget."""
     pid: int = 0
 
 
@@ -41,9 +46,9 @@ class Schedule:
     """Run in the child; returns its exit status."""
     claims: Claims
     processors: int
-    deadline: float
-    """Of time.monotonic()."""
+    budget: Budget
     kernel_seconds: float
+    """Of processor time, for each kernel."""
     _running: list[Job] = field(default_factory=list)
     _helped: set[int] = field(default_factory=set)
     _waiting: list[int] = field(default_factory=list)
@@ -57,6 +62,7 @@ class Schedule:
         """
         self._waiting = list(range(self.cases))
         self._open = set(self._waiting)
+        self.budget.watch()
         try:
             while self._open:
                 self._start()
@@ -70,19 +76,22 @@ class Schedule:
     def _start(self) -> None:
         while len(self._running) < self.processors:
             if self._waiting:
-                self._fork(Job(self._waiting.pop(0), helper=False))
+                self._fork(self._waiting.pop(0), helper=False)
                 continue
             number = next((j.number for j in self._running if j.number not in self._helped), None)
             if number is None:
                 return
             self._helped.add(number)
-            self._fork(Job(number, helper=True))
+            self._fork(number, helper=True)
 
-    def _fork(self, job: Job) -> None:
+    def _fork(self, number: int, helper: bool) -> None:
+        taken = {job.slot for job in self._running}
+        job = Job(number, helper, slot=next(s for s in itertools.count(1) if s not in taken))
         flush()
         job.pid = os.fork()
         if job.pid == 0:
             try:
+                self.budget.enter(job.slot)
                 os._exit(self.work(job.number, job.helper))
             finally:
                 os._exit(1)  # never back into the loop of the parent
@@ -91,9 +100,10 @@ class Schedule:
     def _ended(self) -> Sequence[tuple[Job, int]]:
         ended = []
         for job in list(self._running):
-            pid, status = os.waitpid(job.pid, os.WNOHANG)
+            pid, status, use = os.wait4(job.pid, os.WNOHANG)
             if pid:
                 self._running.remove(job)
+                self.budget.close(job.slot, use.ru_utime + use.ru_stime)
                 ended.append((job, os.waitstatus_to_exitcode(status)))
         return ended
 
@@ -127,14 +137,19 @@ class Schedule:
             return
         self._watched = now
         claims = self.claims.all()
-        if now > self.deadline:
-            raise BuildFailed("timeout", _too_late([claim.function for claim in claims]))
+        for job in self._running:
+            self.budget.observe(job.slot, processor_time(job.pid))
+        exceeded = self.budget.exceeded()
+        if exceeded is not None:
+            raise BuildFailed("timeout", _too_late(exceeded, [c.function for c in claims]))
         for claim in claims:
-            job = next((job for job in self._running if job.pid == claim.owner), None)
-            if job is not None and claim.age > self.kernel_seconds:
+            if claim.owner in {job.pid for job in self._running} and self._endless(claim):
                 reason = f"{claim.function} did not compile within {self.kernel_seconds:.3g} s"
                 self.claims.bar(claim.key, "timeout", reason)
-                os.kill(job.pid, signal.SIGKILL)
+                os.kill(claim.owner, signal.SIGKILL)
+
+    def _endless(self, claim: Claim) -> bool:
+        return max(claim.used, claim.age / PATIENCE) > self.kernel_seconds
 
     def _stop(self, jobs: list[Job]) -> None:
         for job in jobs:
@@ -167,6 +182,6 @@ def _spoken(status: int) -> str:
     return f"exit code {status}"
 
 
-def _too_late(functions: list[str]) -> str:
+def _too_late(exceeded: str, functions: list[str]) -> str:
     doing = f"compiling {', '.join(functions[:3])}" if functions else "running the host function"
-    return f"building took too long: it was still {doing}"
+    return f"building took more than {exceeded}: it was still {doing}"

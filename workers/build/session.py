@@ -10,6 +10,7 @@ from triton.runtime import driver
 from kernels.contract import DEVICES
 from kernels.contract.wire import BuildRequest
 from workers.build import ptxas
+from workers.build.budget import Budget
 from workers.build.candidates import Candidates
 from workers.build.claims import Claims
 from workers.build.clocks import Clocks
@@ -31,16 +32,17 @@ class Session:
     """Installed once in a process that is used for one build only."""
 
     def __init__(
-        self, request: BuildRequest, scratch: Path, deadline: float, values: HostValues
+        self, request: BuildRequest, scratch: Path, budget: Budget, values: HostValues
     ) -> None:
         self.request = request
+        self.budget = budget
         self.values = values
         self.source = Source(request.source, scratch)
         self.blobs = BlobStore(scratch / "blobs")
         self.kernels = KernelTable(scratch / "kernels", self.blobs)
         self.claims = Claims(scratch / "claims")
         self.recorder = Recorder(self.source.line)
-        self.compiler = Compiler(self.claims, deadline)
+        self.compiler = Compiler(self.claims, budget)
         device = DEVICES[request.device]
         finishing = request.task.permissions.finishing
         self.worlds = Worlds(scratch / "worlds", self.compiler)
