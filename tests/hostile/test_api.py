@@ -43,6 +43,7 @@ OPERATIONS = (
     "GET /api/v1/submissions/{submission}/source",
     "GET /api/v1/submissions/{submission}/plan",
     "GET /api/v1/submissions/{submission}/samples.csv",
+    "GET /api/v1/submissions/{submission}/samples.parquet",
     "GET /api/v1/submissions/{submission}/badge.svg",
     "GET /api/v1/submissions/{submission}/events",
     "POST /api/v1/submissions/{submission}/remeasure",
