@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolExhausted
 from app.attempts import Attempts
 from app.store import Store, progress, submissions
 from app.store.progress import Attempt
+from app.turns import Turns
 from kernels.contract import (
     STREAM,
     BuiltEvent,
@@ -63,12 +64,18 @@ class EventConsumer:
     """One reader of the group; several processes may each have one."""
 
     def __init__(
-        self, store: Store, connection: redis.Redis, attempts: Attempts, reruns: RerunResults
+        self,
+        store: Store,
+        connection: redis.Redis,
+        attempts: Attempts,
+        reruns: RerunResults,
+        turns: Turns,
     ) -> None:
         self._store = store
         self._redis = connection
         self._attempts = attempts
         self._reruns = reruns
+        self._turns = turns
         self._name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
     def run(self, stop: threading.Event) -> None:
@@ -93,6 +100,8 @@ class EventConsumer:
             while not self._settled(entry):
                 if stop.wait(_RETRY_SECONDS):
                     return 0
+        if entries:
+            self._turns.hand_out()
         return len(entries)
 
     def forget_readers(self, idle_ms: int = _READER_GONE_MS) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.presence import Presence
 from app.queue import JobQueue, queue_names
 from app.schemas import Component, Health, QueueLength
-from app.store import Store
+from app.store import Store, turns
 from kernels.contract import Ceilings, DeviceName, WorkerInfo
 
 _FRESH_SECONDS = 1.0
@@ -81,6 +81,8 @@ class HealthCheck:
     def _queues(self) -> tuple[Component, tuple[WorkerInfo, ...], tuple[QueueLength, ...]]:
         try:
             lengths = self._queue.lengths(DeviceName)
+            with self._store.read() as session:
+                lengths["build"] += turns.waiting(session)  # not yet in Redis
             workers = self._presence.workers()
             detail = _redis_detail(self._redis, embedded=self._redis_embedded)
         except (redis.RedisError, SQLAlchemyError) as error:

@@ -29,6 +29,7 @@ from app.retention import Retention
 from app.service import Service
 from app.settings import Settings
 from app.store import Store
+from app.turns import Turns
 from app.updates import Updates
 from kernels.catalog import Catalog
 from kernels.records import Records
@@ -105,8 +106,9 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     patience = Patience(for_worker=settings.wait_limit_seconds)
     dispatcher = Dispatcher(store, connection, queue, catalog, presence, patience)
     results = Results(store, dispatcher, settings.confirmed_places, settings.rerun_limit)
-    events = EventConsumer(store, connection, attempts, results)
-    reaper = Reaper(store, connection, queue, attempts, events, presence, patience)
+    turns = Turns(store, presence, attempts)
+    events = EventConsumer(store, connection, attempts, results, turns)
+    reaper = Reaper(store, connection, queue, attempts, turns, events, presence, patience)
     checkup = HealthCheck(
         store, connection, queue, presence, redis_embedded=settings.embedded_redis
     )
@@ -117,6 +119,7 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
         catalog,
         store,
         attempts,
+        turns,
         presence,
         checkup,
         updates,

@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.health import HealthCheck
 from app.store import Store
-from app.store.submissions import UNFINISHED
-from app.store.tables import SubmissionRow
+from app.store.tables import UNFINISHED, SubmissionRow
 from kernels.contract import Stage
 
 _FRESH_SECONDS = 10.0

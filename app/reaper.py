@@ -6,26 +6,32 @@ given up when it has looked abandoned for a while and said nothing in that time.
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import redis
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from app import clock
 from app.attempts import Attempts
 from app.events import EventConsumer
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
-from app.store import Store, submissions
+from app.store import Store, turns
 from app.store.progress import Attempt
 from app.store.tables import RerunRow, SubmissionRow
+from app.store.turns import Lane
+from app.turns import Turns
 from kernels.contract import Stage, lease_key
 from kernels.contract.event import LEASE_SECONDS
 
 _SWEEP_SECONDS = 2.0
+_MOST_LATE = 100
+"""Ended in one sweep, of those that wait for their turn."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -126,6 +132,7 @@ class Reaper:
         connection: redis.Redis,
         queue: JobQueue,
         attempts: Attempts,
+        turns: Turns,
         events: EventConsumer,
         presence: Presence,
         patience: Patience,
@@ -134,6 +141,7 @@ class Reaper:
         self._redis = connection
         self._queue = queue
         self._attempts = attempts
+        self._turns = turns
         self._events = events
         self._presence = presence
         self._patience = patience
@@ -153,11 +161,26 @@ class Reaper:
             return  # what looks silent may have spoken
         snapshot = self._queue.snapshot()
         with self._store.read() as session:
-            rows = submissions.unfinished(session)
+            rows = turns.with_workers(session)
+            lanes = turns.lanes(session)
+            late = [row for lane in lanes for row in self._late(session, lane, now)]
         self._watch.keep(rows)
         for row in rows:
             situation = self._situation(row, snapshot, now)
             self._act(row, decide(situation, self._patience))
+        for row in late:
+            self._act(row, Action.EXPIRE)
+        self._turns.hand_out()
+
+    def _late(self, session: Session, lane: Lane, now: float) -> Iterator[SubmissionRow]:
+        """Those whose turn has not come for too long."""
+        served = self._presence.serves(Stage.QUEUED, lane.device) and (
+            not lane.measured or self._presence.serves(Stage.MEASURING, lane.device)
+        )
+        longest = self._patience.for_turn if served else self._patience.for_worker
+        for row in turns.oldest(session, lane, _MOST_LATE):
+            if now - row.moved_at > longest:
+                yield row
 
     def _situation(self, row: SubmissionRow, snapshot: QueueSnapshot, now: float) -> Situation:
         job = self._queue.state(snapshot, row.id, row.attempt)

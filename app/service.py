@@ -47,6 +47,7 @@ from app.store import Store, contests, submissions, usage, users
 from app.store.board import BoardName
 from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
+from app.turns import Turns
 from app.updates import Updates
 from kernels.catalog import Catalog, TaskFolder
 from kernels.contract import DeviceName, Record, Stage, Submission, Track
@@ -76,6 +77,7 @@ class Service:
     catalog: Catalog
     store: Store
     attempts: Attempts
+    turns: Turns
     presence: Presence
     checkup: HealthCheck
     updates: Updates
@@ -149,7 +151,7 @@ class Service:
         except IntegrityError:  # the same key arrived twice at once
             name, created = self._insert(submission, origin)
         if created:
-            self.attempts.enqueue(name)
+            self.turns.hand_out()
         return Submitted(self.submission_detail(name), created)
 
     def submission_detail(self, submission: str) -> SubmissionDetail:
@@ -166,7 +168,8 @@ class Service:
         self.caller.require(Scope.SUBMIT)
         with self.store.read() as session:
             visibility.check_own(self.caller, row_of(session, submission, self.caller))
-        self.attempts.cancel(submission)
+        if self.attempts.cancel(submission):
+            self.turns.hand_out()
         return self.submission_detail(submission)
 
     def submission_source(self, submission: str) -> str:

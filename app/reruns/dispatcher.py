@@ -20,10 +20,11 @@ from app.attempts import MAX_ATTEMPTS, UPDATES
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
 from app.reaper import Action, Patience, Situation, Watch, decide, looks_abandoned
-from app.store import Store, reruns, submissions, usage
+from app.store import Store, reruns, submissions, turns, usage
 from app.store.reruns import Group
+from app.store.turns import Lane
 from kernels.catalog import Catalog
-from kernels.contract import Report, Stage, TimeLimits, lease_key
+from kernels.contract import DeviceName, Report, Stage, TimeLimits, lease_key
 from kernels.contract.rerun import Rerun, RerunPlan, RerunState, Turn, rerun_bundle_key
 
 _SWEEP_SECONDS = 2.0
@@ -133,8 +134,13 @@ class Dispatcher:
 
     def _is_due(self, group: Group, now: float) -> bool:
         device = group.submissions[0].device
-        waiting = self._queue.lengths([device])[f"measure:{device}"]
+        waiting = self._queue.lengths([device])[f"measure:{device}"] or self._wait_for(device)
         return not waiting or now - group.first.moved_at > _PATIENCE_SECONDS
+
+    def _wait_for(self, device: DeviceName) -> int:
+        """How many submissions wait for their turn on a device."""
+        with self._store.read() as session:
+            return turns.waiting(session, Lane(device, measured=True))
 
     def _situation(self, group: Group, snapshot: QueueSnapshot, now: float) -> Situation:
         row, device = group.first, group.submissions[0].device

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, func, not_, select, text
+from sqlalchemy import ColumnElement, func, not_, select
 from sqlalchemy.orm import Session
 
 from app import clock
 from app.schemas import SubmissionFilter
-from app.store.tables import PlanRow, ReportRow, StageRow, SubmissionRow
+from app.store import turns
+from app.store.tables import UNFINISHED, PlanRow, ReportRow, StageRow, SubmissionRow
 from kernels.contract import Stage, Submission, Verdict
-
-UNFINISHED = text("stage <> 'finished'")
-"""Spelled as the partial index spells it, so that a database uses it."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +133,8 @@ def waiting(session: Session, user: str | None = None) -> int:
 
 
 def position(session: Session, row: SubmissionRow) -> int | None:
-    """Place among the queued, from 1; None for one that is not queued."""
-    if row.stage is not Stage.QUEUED:
-        return None
-    queued = and_(UNFINISHED, SubmissionRow.stage == Stage.QUEUED)
-    ahead = select(func.count()).where(queued, SubmissionRow.number < row.number)
-    return (session.scalar(ahead) or 0) + 1
+    """Place among those that wait for the same workers, from 1; None for one that is not queued."""
+    return turns.ahead(session, row) + 1 if row.stage is Stage.QUEUED else None
 
 
 def stages(session: Session, row: SubmissionRow, after: int = 0) -> Sequence[StageRow]:

@@ -16,12 +16,16 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     text,
+    true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 from kernels.contract import DeviceName, Stage, Verdict
 from kernels.contract.rerun import RerunKind, RerunState
+
+UNFINISHED = text("stage <> 'finished'")
+"""Spelled alike in queries and in partial indexes, so that a database uses those."""
 
 SERIAL = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER counts up by itself there
 
@@ -91,8 +95,18 @@ class SubmissionRow(Base):
             "number",
             "stage",
             "user",
-            sqlite_where=text("stage <> 'finished'"),
-            postgresql_where=text("stage <> 'finished'"),
+            sqlite_where=UNFINISHED,
+            postgresql_where=UNFINISHED,
+        ),
+        Index(
+            "submissions_turns",
+            "released",
+            "device",
+            "measured",
+            "user",
+            "number",
+            sqlite_where=UNFINISHED,
+            postgresql_where=UNFINISHED,
         ),
     )
 
@@ -119,6 +133,17 @@ class SubmissionRow(Base):
     label: Mapped[str | None] = mapped_column(String(100))
     body_sha256: Mapped[str] = mapped_column(String(64))
     source: Mapped[str] = mapped_column(Text, deferred=True)
+    released: Mapped[bool] = mapped_column(default=False, server_default=true())
+    """Whether its user's turn has come, so that workers may have it."""
+
+
+class TurnRow(Base):
+    """When it was last a user's turn, counted over all users."""
+
+    __tablename__ = "turns"
+
+    user: Mapped[str] = mapped_column(String(64), primary_key=True)
+    served: Mapped[int] = mapped_column(SERIAL, index=True)
 
 
 class ReportRow(Base):
