@@ -55,7 +55,7 @@ def progress(
         floor=y(history.floor) if history.floor else None,
         house=y(house.score) if house else None,
         across=_days(x),
-        up=y.ticks(microseconds),
+        up=y.ticks(lambda value: f"{value:g}"),
     )
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from app.pages.charts.scales import Scale, Tick
-from app.pages.formats import magnitude, microseconds
+from app.pages.formats import microseconds
 from kernels.contract import Report, Timing
 
-LEFT, RIGHT, TOP, BOTTOM = 52, 352, 10, 190
+LEFT, RIGHT, TOP, BOTTOM = 64, 620, 14, 262
 SERIES = ("this", "torch", "best", "house")
 """Whose times there may be; `best` is the board's first, `house` comes with the project."""
 
@@ -104,7 +104,7 @@ def _panel(
         title,
         unit,
         tuple(_series(x, y, unit, cases, values)),
-        x.ticks(lambda value: magnitude(round(value)).replace(" ", "")),
+        x.ticks(_short),
         y.ticks(lambda value: f"{value:g}"),
     )
 
@@ -124,3 +124,11 @@ def _series(
         )
         if dots:
             yield Series(name, " ".join(f"{dot.x},{dot.y}" for dot in dots), dots)
+
+
+def _short(value: float) -> str:
+    """A round number with an SI prefix."""
+    for power, prefix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= power:
+            return f"{value / power:g}{prefix}"
+    return f"{value:g}"
