@@ -8,6 +8,7 @@ import pytest
 
 from scripts import gpu_waiting
 from scripts.gpu_waiting import Step, main
+from scripts.stack import ROOT
 
 WRITE = "import sys; open(sys.argv[1] + '/found', 'w').write('42'); print('written')"
 # A child of its own, as a service has, that outlives its parent unless it is ended too.
@@ -91,7 +92,7 @@ def test_what_the_steps_name_exists() -> None:
             paths = [part for part in command if part.startswith("tests/")]
             modules = [f"{command[1].replace('.', '/')}.py"] if "." in command[1] else []
             for path in (*paths, *modules, *each.results):
-                assert (gpu_waiting.ROOT / path).exists(), path
+                assert (ROOT / path).exists(), path
 
 
 def _lives(pid: int) -> bool:
