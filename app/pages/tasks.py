@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, File, Form
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -26,7 +26,7 @@ from app.pages.queries import device_of
 from app.pages.rendering import render
 from app.schemas import ContestName, SubmitRequest, TaskDetail
 from app.service import Service
-from kernels.contract import DeviceName
+from kernels.contract import DeviceName, Diagnostic, limits
 
 router = APIRouter()
 
@@ -39,12 +39,21 @@ class Draft:
     """What the editor holds when the page opens."""
 
     source: str
-    diagnostics: str = "[]"
-    """JSON: line and message of each finding about an earlier submission of this source."""
+    findings: tuple[Diagnostic, ...] = ()
+    """What was found at lines of it when it was judged."""
     origin: str | None = None
     """The submission it was taken from."""
     contest: str | None = None
     """The contest that it is written for."""
+
+    @property
+    def diagnostics(self) -> str:
+        """JSON for the editor: line and message of each finding."""
+        return json.dumps([{"line": f.line, "message": _told(f)} for f in self.findings])
+
+
+def _told(finding: Diagnostic) -> str:
+    return "\n".join(filter(None, (finding.message, finding.remedy)))
 
 
 @router.get("/tasks/{name}")
@@ -73,10 +82,15 @@ def submit(
     device: Annotated[str, Form()] = "",
     contest: Annotated[str, Form(max_length=64)] = "",
     form_key: Annotated[str, Form(max_length=100)] = "",
+    file: Annotated[bytes, File()] = b"",
 ) -> Response:
-    """Submit and go to the submission; a form sent twice is one submission."""
+    """Submit and go to the submission; a form sent twice is one submission.
+
+    A file is taken instead of the text.
+    """
     source = source.replace("\r\n", "\n")  # forms send every line end as CR LF
     try:
+        source = _text(file) or source
         wanted = _request(name, source, device, contest)
         submitted = service.submit(wanted, idempotency_key=_key(form_key, wanted))
     except _CORRECTABLE as problem:
@@ -85,6 +99,15 @@ def submit(
         draft = Draft(source, contest=contest or None)
         return _task_page(request, service, task, chosen, draft, problem)
     return RedirectResponse(f"/submissions/{submitted.submission.id}", 303)
+
+
+def _text(file: bytes) -> str:
+    try:
+        return file.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise Invalid(
+            "the file is not UTF-8 text", "Save it as plain UTF-8 text and choose it again."
+        ) from None
 
 
 def _request(name: str, source: str, device: str, contest: str) -> SubmitRequest:
@@ -118,12 +141,19 @@ def _key(form_key: str, wanted: SubmitRequest) -> str | None:
 
 def _draft_of(service: Service, submission: str) -> Draft:
     report = service.submission_detail(submission).report
-    findings = [
-        {"line": found.line, "message": "\n".join(filter(None, (found.message, found.remedy)))}
-        for found in (report.diagnostics if report else ())
-        if found.line
-    ]
-    return Draft(service.submission_source(submission), json.dumps(findings), submission)
+    findings = tuple(found for found in (report.diagnostics if report else ()) if found.line)
+    return Draft(service.submission_source(submission), findings, submission)
+
+
+def _words(task: TaskDetail) -> str:
+    """JSON for the editor: the names that a solution uses, each with what it is."""
+    words = {task.entry: "the entry function"}
+    for parameter in (*task.inputs, *task.outputs):
+        shape = parameter.shape
+        words[parameter.name] = "a number" if shape is None else f"[{', '.join(shape)}]"
+    for case in task.cases:
+        words |= dict.fromkeys(case.values.keys() - words.keys(), "of a case")
+    return json.dumps(words)
 
 
 def _task_page(
@@ -145,5 +175,8 @@ def _task_page(
         draft=draft,
         view=board_view(service, task.name, device, BoardFilter(rows=10)),
         problem=problem.problem if problem else None,
+        starts_afresh=not (draft.origin or problem),
+        words=_words(task),
+        most_bytes=limits.SOURCE_BYTES,
         form_key=secrets.token_urlsafe(12),
     )

@@ -9,7 +9,7 @@ from tests.pages import rerunning, samples
 from tests.pages.site import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -40,30 +40,6 @@ def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
     assert page.evaluate("window.same") is True, "the page was loaded anew"
 
 
-def test_who_types_before_the_editor_is_there_types_on_in_it(open_page: OpenPage) -> None:
-    page = open_page("/docs")
-    late: list[Route] = []
-    page.route("**/codemirror-*", lambda route: late.append(route))
-    page.goto("/tasks/softmax", wait_until="commit")
-    box = page.get_by_role("textbox", name="Source")
-    box.press("Control+a")
-    page.keyboard.insert_text("first = 1\n\nthird = 3")
-    for _ in range(len("\nthird = 3")):
-        page.keyboard.press("ArrowLeft")
-    while not late:
-        page.wait_for_timeout(10)
-    late[0].continue_()
-    page.locator(".cm-content").wait_for()
-    page.keyboard.type("second = 2")
-    lines = page.locator(".cm-line").all_inner_texts()
-    assert lines == ["first = 1", "second = 2", "third = 3"]
-
-    page.locator("#source").focus()  # what is meant for the text area reaches the editor
-    page.keyboard.press("Control+a")
-    page.keyboard.type("all = 4")
-    assert page.locator(".cm-line").all_inner_texts() == ["all = 4"]
-
-
 def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> None:
     page = open_page("/", java_script_enabled=False)
     page.get_by_role("link", name="Learn").click()
@@ -88,20 +64,6 @@ def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> No
     assert page.url.endswith(f"/compare/{second}/{first}")
 
 
-def test_a_build_error_leads_back_to_the_line_in_the_editor(
-    open_page: OpenPage, site: Site
-) -> None:
-    submission = site.finish(samples.broken(site.submit()))
-    page = open_page(f"/submissions/{submission}")
-    page.get_by_role("link", name="Edit and submit again").click()
-    page.locator(".cm-lint-marker-error").wait_for()
-    line = page.locator(".cm-line", has=page.locator(".cm-lintRange-error"))
-    assert "values = tl.load" in line.inner_text()
-    page.locator(".cm-lint-marker-error").hover()
-    page.get_by_text("Make the pointer a block as well.").wait_for()
-    picture(page, "journey-build-error-in-editor")
-
-
 def test_everything_works_without_javascript(open_page: OpenPage, site: Site) -> None:
     page = open_page("/tasks/softmax", java_script_enabled=False)
     page.get_by_label("Source").fill(samples.SOURCE)
@@ -119,17 +81,6 @@ def test_an_error_keeps_what_was_typed(open_page: OpenPage, site: Site) -> None:
         page.get_by_role("button", name="Submit").click()
     assert "the source is empty" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("Source").input_value() == "\n \n"
-
-
-def test_the_keyboard_gets_into_the_editor_and_out(open_page: OpenPage) -> None:
-    page = open_page("/tasks/softmax")
-    editor = page.get_by_role("textbox", name="Source")
-    editor.press("Control+Home")
-    page.keyboard.press("Tab")
-    assert page.locator(".cm-line").first.inner_text().startswith("    import")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "device"
 
 
 def test_filters_stay_in_the_address(open_page: OpenPage, site: Site) -> None:

@@ -9,7 +9,7 @@ from tests.pages.site import Site
 def test_what_pages_load_is_served_and_kept(site: Site) -> None:
     page = site.html("/tasks/softmax")
     addresses = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
-    assert len(addresses) == 4
+    assert len(addresses) == 5
     for address in addresses:
         response = site.http.get(address)
         assert response.status_code == 200

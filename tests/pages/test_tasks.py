@@ -1,5 +1,6 @@
 import re
 
+import httpx
 import pytest
 from markupsafe import escape
 
@@ -82,6 +83,21 @@ def test_a_form_that_cannot_be_taken_keeps_what_was_typed(
     assert said in response.text
     typed = {**FORM, **changes}["source"]
     assert typed[:40] in response.text
+
+
+def test_a_file_is_taken_instead_of_the_text(site: Site) -> None:
+    def send(content: bytes) -> httpx.Response:
+        file = {"file": ("mine.py", content, "text/x-python")}
+        return site.http.post("/tasks/softmax", data={**FORM, "form_key": "file"}, files=file)
+
+    submission = send(b"\xef\xbb\xbfmine = 1\r\n").headers["location"].rsplit("/", 1)[1]
+    assert site.http.get(f"/api/v1/submissions/{submission}/source").text == "mine = 1\n"
+    empty = send(b"")  # what browsers send where none was chosen
+    submission = empty.headers["location"].rsplit("/", 1)[1]
+    assert site.http.get(f"/api/v1/submissions/{submission}/source").text == samples.SOURCE
+    refused = send(b"\xff\xfe")
+    assert refused.status_code == 422
+    assert "the file is not UTF-8 text" in refused.text
 
 
 def test_a_form_of_another_site_is_refused(site: Site) -> None:
