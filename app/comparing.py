@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterator
 from math import exp, log
 
+from app.comparing_plans import PlanDifference, plan_differences
 from app.errors import Invalid
 from app.schemas import Schema, SubmissionDetail, SubmissionSummary
 from app.service import Service
@@ -48,6 +49,9 @@ class Comparison(Schema):
     """What speaks against comparing them, a sentence each."""
     kernels: tuple[KernelDifference, ...]
     """Only what differs."""
+    plans: tuple[PlanDifference, ...] | None
+    """Only what differs in the cases that were timed in both, or else in those that both have; None
+    where the caller may not see both plans, or there are none."""
     source: tuple[str, ...] | None
     """Lines of a unified difference, at most 4,000; None where the caller may not see both."""
 
@@ -65,8 +69,16 @@ def compare(service: Service, first: str, second: str) -> Comparison:
         ratio=exp(sum(log(case.ratio) for case in cases) / len(cases)) if cases else None,
         notes=tuple(_notes(before, after, one, other)),
         kernels=tuple(_kernels(one, other)),
+        plans=plan_differences(service, before, after, _cases(one, other)),
         source=_difference(service, before, after),
     )
+
+
+def _cases(first: Report, second: Report) -> list[str]:
+    """Those timed in both; where there are none, those that both have."""
+    timed = [case for case in _timings(first) if case in _timings(second)]
+    others = {case.case for case in second.cases}
+    return timed or [case.case for case in first.cases if case.case in others]
 
 
 def _check(first: SubmissionDetail, second: SubmissionDetail) -> None:

@@ -53,11 +53,11 @@ SASS = f"MOV R1, c[0x0][0x28] ; {HOSTILE}\n"
 _TEXTS: dict[TextKind, str] = {"ttir": TTIR, "ptx": PTX, "sass": SASS}
 
 
-def packed() -> bytes:
+def packed(grid: tuple[int, int, int] = (4096, 2, 1)) -> bytes:
     """A plan of two cases, one of them a benchmark, with texts of its kernel."""
     cases = (
         case_plan(case="tiny"),
-        case_plan(case="short_rows", steps=(launch(grid=(4096, 2, 1), line=19),)),
+        case_plan(case="short_rows", steps=(launch(grid=grid, line=19),)),
     )
     found = bundle().model_copy(update={"plan": plan(cases=cases)})
     for kind, text in _TEXTS.items():

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kernels.contract import Report
+from tests.pages import compiling, rerunning
 from tests.pages.samples import SOURCE
 from tests.pages.site import Site
 
@@ -52,6 +53,24 @@ def test_kernels_and_sources_show_what_differs(site: Site, pair: tuple[str, str]
     assert "+# <b>slow</b>" in body["source"]
     assert compared(site, pair[0], pair[0])["source"] == []
     assert compared(site, pair[0], pair[0])["kernels"] == []
+
+
+def test_plans_show_what_differs(site: Site, pair: tuple[str, str]) -> None:
+    rerunning.offer(site)
+    first, second = (
+        rerunning.accepted(site, plan=compiling.packed(grid)) for grid in ((4096, 2, 1), (64, 1, 1))
+    )
+    rows = compared(site, first, second)["plans"]
+    assert [tuple(row.values()) for row in rows] == [
+        ("short_rows", "grids", "softmax_kernel 4096 x 2 x 1", "softmax_kernel 64 x 1 x 1")
+    ]
+    page = site.html(f"/compare/{first}/{second}")
+    assert "softmax_kernel 64 x 1 x 1" in page
+    assert f'href="/submissions/{second}/plan"' in page
+    assert "They launch the same" in site.html(f"/compare/{first}/{first}")
+    assert compared(site, *pair)["plans"] is None, "their plans were never there"
+    other = rerunning.accepted(site)  # what was kept is no plan
+    assert compared(site, first, other)["plans"] is None
 
 
 def test_the_page_has_the_same_figures(site: Site, pair: tuple[str, str]) -> None:
