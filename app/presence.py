@@ -9,7 +9,7 @@ import redis
 from pydantic import ValidationError
 
 from app.store import Store, devices
-from kernels.contract import DEVICES, Ceilings, DeviceName, Stage, WorkerInfo, worker_key
+from kernels.contract import DEVICES, Ceilings, DeviceName, Stage, WorkerInfo, drain_key, worker_key
 
 _FRESH_SECONDS = 1.0
 _RECORD_SECONDS = 60.0
@@ -40,10 +40,25 @@ class Presence:
     def serves(self, stage: Stage, device: DeviceName) -> bool:
         """Whether a worker lives that takes what waits before or after it was built."""
         return any(
-            worker.state != "quarantined"
+            worker.state in ("starting", "idle", "busy")
             and (worker.role == "build" if stage is Stage.QUEUED else worker.device is device)
             for worker in self.workers()
         )
+
+    def drained_hosts(self) -> tuple[str, ...]:
+        """Hosts whose workers are to take no jobs, by name; redis.RedisError if Redis fails."""
+        keys = self._redis.scan_iter(match=drain_key("*"), count=1000)
+        prefix = len(drain_key(""))
+        return tuple(sorted(key.decode(errors="replace")[prefix:] for key in keys))
+
+    def drain(self, host: str, user: str) -> None:
+        """Let the workers of a host finish what they have and take no more, also after a restart;
+        redis.RedisError if Redis fails."""
+        self._redis.set(drain_key(host), user)
+
+    def resume(self, host: str) -> None:
+        """Let them take jobs again; redis.RedisError if Redis fails."""
+        self._redis.delete(drain_key(host))
 
     def measured_devices(self) -> tuple[DeviceName, ...]:
         """Devices that a measurer was ever ready for, the latest first."""

@@ -18,7 +18,7 @@ from workers import ceilings, gpu_health, gpu_lock, servers
 from workers.answers import JudgeFault
 from workers.gpus import Gpu, find_gpus
 from workers.heartbeat import Heartbeat
-from workers.host import QueueWorker, queue_workers
+from workers.host import QueueWorker, queue_workers, tend
 from workers.jail import JailClient, JailLevel, JailRefused, probe
 from workers.keeper import ServerKeeper
 from workers.settings import Settings
@@ -122,12 +122,7 @@ def _keep_alive(
     heartbeat.start()
     _log.info("serving %s", ", ".join(sorted({worker.queue for worker in workers})))
     while not stopping.wait(_LOOK_S):
-        for worker in workers:
-            if worker.quarantined:
-                worker.stop()  # at once: what it took since would be measured on a sick GPU
-            elif not worker.alive():
-                _log.warning("worker %s ended; starting another", worker.name)
-                worker.start()
+        tend(workers, draining=heartbeat.draining)
 
 
 def _one_line(level: JailLevel) -> str:

@@ -9,10 +9,10 @@ from typing import Literal
 
 import redis
 
-from kernels.contract import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, worker_key
+from kernels.contract import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, drain_key, worker_key
 from workers.host import QueueWorker
 
-State = Literal["starting", "idle", "busy", "quarantined"]
+State = Literal["starting", "idle", "busy", "quarantined", "draining", "drained"]
 _SOON_SECONDS = 0.5
 """Until the next beat while a worker is starting: nobody should wait for news of it."""
 
@@ -29,6 +29,8 @@ class Heartbeat(threading.Thread):
         self._jail_complete = jail_complete
         self._started_at = datetime.now(UTC)
         self._stopped = threading.Event()
+        self.draining = False
+        """Whether an admin wants this host to take no jobs; as of the last beat."""
 
     def run(self) -> None:
         """Beat; a Redis that is away for longer than its connection waits ends nothing."""
@@ -48,7 +50,9 @@ class Heartbeat(threading.Thread):
 
     def beat(self) -> bool:
         """Publish once; whether a worker is still starting."""
-        infos = [self._info(worker) for worker in self._workers if _is_there(worker)]
+        hosts = {drain_key(worker.settings.host) for worker in self._workers}
+        self.draining = bool(hosts and self._redis.exists(*hosts))
+        infos = [self._info(worker) for worker in self._workers if self._is_there(worker)]
         for info in infos:
             self._redis.set(worker_key(info.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
         return any(info.state == "starting" for info in infos)
@@ -75,12 +79,13 @@ class Heartbeat(threading.Thread):
     def _state(self, worker: QueueWorker) -> State:
         if worker.quarantined:
             return "quarantined"
+        if self.draining:
+            return "draining" if worker.alive() else "drained"
         return _state(self._redis.hget(f"rq:worker:{worker.name}", "state"))
 
-
-def _is_there(worker: QueueWorker) -> bool:
-    """Whether to speak of it: it runs, or people should know why it does not."""
-    return worker.alive() or bool(worker.quarantined)
+    def _is_there(self, worker: QueueWorker) -> bool:
+        """Whether to speak of it: it runs, or people should know why it does not."""
+        return worker.alive() or self.draining or bool(worker.quarantined)
 
 
 def _state(text: bytes | str | None) -> State:

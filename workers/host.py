@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import logging
 import os
 import secrets
 import signal
@@ -19,6 +20,7 @@ from workers.servers import measure_server
 from workers.settings import ROOT, Settings
 
 _PR_SET_PDEATHSIG = 1
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -34,6 +36,8 @@ class QueueWorker:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     ceilings: Ceilings | None = None
     """What its GPU reached when the workers of this host started."""
+    _asked: bool = field(default=False, repr=False)
+    """Whether its process was asked to end; asked twice it would drop the job at hand."""
 
     @functools.cached_property
     def inspections(self) -> dict[RerunKind, str]:
@@ -67,6 +71,7 @@ class QueueWorker:
             "KERNELJUDGE_MEASURE_SERVER": measure_server(self.gpu),
             ceilings.VARIABLE: self.ceilings.model_dump_json() if self.ceilings else "",
         }
+        self._asked = False
         self._process = subprocess.Popen(
             [sys.executable, "-m", "workers.rq_worker", self.queue, self.name],
             cwd=ROOT,
@@ -79,10 +84,16 @@ class QueueWorker:
         """Whether it runs."""
         return self._process is not None and self._process.poll() is None
 
-    def stop(self) -> None:
-        """Ask it to finish the job at hand and end; wait for that."""
-        if self._process is not None:
+    def let_go(self) -> None:
+        """Ask it to finish the job at hand and end; harmless if repeated."""
+        if self.alive() and self._process is not None and not self._asked:
+            self._asked = True
             self._process.terminate()
+
+    def stop(self) -> None:
+        """The same, and wait for that."""
+        self.let_go()
+        if self._process is not None:
             self._process.wait()
 
 
@@ -97,3 +108,15 @@ def queue_workers(settings: Settings, gpus: list[Gpu], jail_level: str) -> list[
         QueueWorker(settings, "build", None, jail_level) for _ in range(settings.build_workers)
     ]
     return builders + [QueueWorker(settings, "measure", gpu, jail_level) for gpu in gpus]
+
+
+def tend(workers: list[QueueWorker], *, draining: bool) -> None:
+    """Start again what has ended; let go of what is to take no more jobs."""
+    for worker in workers:
+        if worker.quarantined:
+            worker.stop()  # at once: what it took since would be measured on a sick GPU
+        elif draining:
+            worker.let_go()
+        elif not worker.alive():
+            _log.warning("worker %s ended; starting another", worker.name)
+            worker.start()

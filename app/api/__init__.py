@@ -1,6 +1,15 @@
 """The API, version 1: the service's functions over HTTP."""
 
-from app.api import accounts, comparisons, contests, downloads, probes, reruns, routes
+from app.api import (
+    accounts,
+    comparisons,
+    contests,
+    downloads,
+    operations,
+    probes,
+    reruns,
+    routes,
+)
 
 ROUTERS = (
     routes.router,
@@ -9,6 +18,7 @@ ROUTERS = (
     downloads.router,
     accounts.router,
     contests.router,
+    operations.router,
     probes.router,
 )
 

@@ -12,6 +12,7 @@ from app.pages import (
     documents,
     health,
     learn,
+    operations,
     overall,
     plans,
     reruns,
@@ -30,8 +31,8 @@ def mount_pages(app: FastAPI) -> None:
     for part in (health.router, documents.router, accounts.entrance, single_sign_on.entrance):
         for_all.include_router(part)
     inside = APIRouter(include_in_schema=False, dependencies=[Depends(require_reader), own_form])
-    pages = (tasks, submissions, reruns, comparisons, boards, overall, contests, accounts, admin)
-    for page in pages:
+    pages = (tasks, submissions, reruns, comparisons, boards, overall, contests, accounts)
+    for page in (*pages, operations, admin):
         inside.include_router(page.router)
     for view in (catalogue, learn, plans, single_sign_on):
         inside.include_router(view.router)

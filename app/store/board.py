@@ -47,7 +47,7 @@ class Points(NamedTuple):
     firsts: int
 
 
-_HELD = text("held <> ''")
+HELD = text("held <> ''")
 """Spelled as the partial index spells it, so that a database uses it."""
 
 _PLACE = ("submission", "score", "low", "high", "sittings", "finished_at")
@@ -188,7 +188,7 @@ def held(session: Session, name: BoardName, limit: int) -> Sequence[tuple[str, s
     rows = session.execute(
         select(StandingRow.user, SubmissionRow.id, StandingRow.held)
         .join(SubmissionRow, SubmissionRow.number == StandingRow.submission)
-        .where(*_on(StandingRow, name), _HELD, ~contests.sealed(None))
+        .where(*_on(StandingRow, name), HELD, ~contests.sealed(None))
         .order_by(StandingRow.submission.desc())
         .limit(limit)
     )

@@ -58,7 +58,13 @@ from kernels.contract.tensor import Distribution, Layout, NumberSpec, TensorSpec
 from kernels.contract.track import Part, Step, Track
 from kernels.contract.verdict import Stage, Verdict, strongest
 from kernels.contract.view import View
-from kernels.contract.worker import EXPIRY_SECONDS, HEARTBEAT_SECONDS, WorkerInfo, worker_key
+from kernels.contract.worker import (
+    EXPIRY_SECONDS,
+    HEARTBEAT_SECONDS,
+    WorkerInfo,
+    drain_key,
+    worker_key,
+)
 
 __all__ = [
     "DEVICES",
@@ -130,6 +136,7 @@ __all__ = [
     "WorkerInfo",
     "bundle_key",
     "check_source",
+    "drain_key",
     "job_id",
     "lease_key",
     "occupancy",

@@ -32,7 +32,8 @@ class WorkerInfo(Model):
     """False where the operator allowed an unsafe jail."""
     inspections: dict[RerunKind, ShortText] = {}
     """Of a measurer: why it does not look at plans in each way, empty where it does."""
-    state: Literal["starting", "idle", "busy", "quarantined"]
+    state: Literal["starting", "idle", "busy", "quarantined", "draining", "drained"]
+    """`draining`: it finishes the job at hand and takes no other; `drained`: it has ended."""
     detail: ShortText = ""
     started_at: datetime
     seen_at: datetime
@@ -41,3 +42,8 @@ class WorkerInfo(Model):
 def worker_key(name: str) -> str:
     """Redis key under which a worker's WorkerInfo lies."""
     return f"worker:{name}"
+
+
+def drain_key(host: str) -> str:
+    """Redis key that is there while the workers of a host are to take no jobs: who wants it."""
+    return f"drain:{host}"

@@ -1,0 +1,38 @@
+"""Hosts out of service, for admins alone."""
+
+import pytest
+
+from app import draining
+from app.accounts import Caller
+from app.accounts.callers import scopes_of
+from app.errors import Forbidden, Unavailable
+from app.held import held_submissions
+from app.main import Parts
+from app.roles import Role
+from kernels.contract import DeviceName, Stage
+from tests.app.judging import beat
+
+
+def test_only_admins_drain(parts: Parts) -> None:
+    beat(parts.connection, host="one")
+    service = parts.service.on_behalf_of(Caller("ada", scopes_of(Role.PARTICIPANT)))
+    for act in (draining.drain, draining.resume):
+        with pytest.raises(Forbidden):
+            act(service, "one")
+    for look in (draining.worker_hosts, held_submissions):
+        with pytest.raises(Forbidden):
+            look(service)
+    assert parts.service.presence.drained_hosts() == ()
+
+
+def test_a_drained_worker_serves_nobody(parts: Parts) -> None:
+    beat(parts.connection, host="one", state="drained")
+    assert not parts.service.presence.serves(Stage.QUEUED, DeviceName.H200)
+    assert "No worker is running" in parts.service.health().banners[0]
+
+
+def test_without_redis_nobody_is_drained(parts: Parts) -> None:
+    assert parts.embedded is not None
+    parts.embedded.stop()
+    with pytest.raises(Unavailable):
+        draining.drain(parts.service, "one")
