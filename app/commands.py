@@ -11,16 +11,14 @@ from pydantic import ValidationError
 
 from app.accounts import administration
 from app.accounts.accounts import set_password
-from app.accounts.callers import Caller
+from app.accounts.callers import OPERATOR
 from app.accounts.schemas import InviteRequest
 from app.errors import Invalid, NotFound, ServiceError
-from app.roles import Role, Scope
+from app.roles import Role
 from app.settings import Settings
 from app.store import Store
 from app.store.backup import backup, restore
 from kernels.contract.bundle import first_problem
-
-_OPERATOR = Caller("command line", frozenset(Scope))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,10 +68,10 @@ def _do(arguments: argparse.Namespace, store: Store) -> str:
         return f"{restore(arguments.file, store)} rows restored"
     if arguments.command == "invite":
         wanted = InviteRequest(note=arguments.note, uses=arguments.uses, days=arguments.days)
-        return administration.create_invite(store, _OPERATOR, wanted).path
+        return administration.create_invite(store, OPERATOR, wanted).path
     name, password = arguments.name, _password(from_stdin=arguments.stdin)
     if arguments.command == "reset-password":
-        if not set_password(store, name, password):
+        if not set_password(store, name, password, by=OPERATOR):
             raise NotFound(f"there is no account {name[:64]!r}", "Look for it on the admin page.")
         return f"{name} has a new password"
     role = Role.ADMIN if arguments.command == "create-admin" else Role.PARTICIPANT

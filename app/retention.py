@@ -8,7 +8,7 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import clock
-from app.store import Store
+from app.store import Store, audit
 from app.store.tables import BoardRow, PlanRow, RerunRow, SubmissionRow
 
 _LOOK_SECONDS = 3600.0
@@ -49,9 +49,15 @@ class Retention:
                 session.execute(delete(PlanRow).where(PlanRow.submission.in_(chosen)))
             total += len(chosen)
             if len(chosen) < _BATCH:
-                if total:
-                    _log.info("%d launch plans older than %d days were deleted", total, self._days)
+                self._tell(total)
                 return total
+
+    def _tell(self, plans: int) -> None:
+        if not plans:
+            return
+        _log.info("%d launch plans older than %d days were deleted", plans, self._days)
+        with self._store.write() as session:
+            audit.note(session, "service", "delete plans", {"plans": plans, "days": self._days})
 
     def _too_old(self) -> Select[int]:
         before = clock.now() - timedelta(days=self._days)

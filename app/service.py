@@ -43,7 +43,7 @@ from app.schemas import (
     TaskSummary,
 )
 from app.settings import Settings
-from app.store import Store, contests, submissions, usage, users
+from app.store import Store, audit, contests, submissions, usage, users
 from app.store.board import BoardName
 from app.store.submissions import Origin
 from app.store.tables import SubmissionRow
@@ -167,9 +167,11 @@ class Service:
         """End a submission unless it is finished; harmless if repeated. NotFound, Forbidden."""
         self.caller.require(Scope.SUBMIT)
         with self.store.read() as session:
-            visibility.check_own(self.caller, row_of(session, submission, self.caller))
+            row = row_of(session, submission, self.caller)
+            visibility.check_own(self.caller, row)
         if self.attempts.cancel(submission):
             self.turns.hand_out()
+            self._note_of_others(row, "cancel")
         return self.submission_detail(submission)
 
     def submission_source(self, submission: str) -> str:
@@ -306,6 +308,12 @@ class Service:
                 if detail.stage is Stage.FINISHED or self.updates.closed:
                     return
                 await _set_within(changed, _LOOK_AGAIN_SECONDS)
+
+    def _note_of_others(self, row: SubmissionRow, act: str) -> None:
+        """Write down what an admin did to somebody else's submission."""
+        if row.user != self.caller.user:
+            with self.store.write() as session:
+                audit.note(session, self.caller.name, act, {"user": row.user}, about=row.id)
 
     def _open(self, session: Session, submission: str) -> SubmissionRow:
         """A submission whose source the caller may see; NotFound, Forbidden."""

@@ -23,7 +23,7 @@ from app.accounts.throttle import (
 from app.errors import Conflict, Forbidden, Invalid, Unauthorised
 from app.roles import Role, Scope
 from app.settings import Settings
-from app.store import Store, identities, invites, sessions, tokens, users
+from app.store import Store, audit, identities, invites, sessions, tokens, users
 from app.store.account_tables import UserRow
 from app.store.identities import Identity
 from app.store.tokens import Holder
@@ -187,8 +187,11 @@ def check_name(name: str) -> None:
         raise Invalid(f"the name {name} is reserved", "Choose another one.")
 
 
-def set_password(store: Store, name: str, password: str) -> bool:
-    """Set a password and end all sessions; False if there is no such account."""
+def set_password(store: Store, name: str, password: str, *, by: Caller | None = None) -> bool:
+    """Set a password and end all sessions; False if there is no such account.
+
+    It is written down as an act of `by`, who is not the owner.
+    """
     passwords.check_new(password, name)
     known = passwords.hashed(password)
     with store.write() as session:
@@ -197,6 +200,8 @@ def set_password(store: Store, name: str, password: str) -> bool:
             return False
         row.password = known
         sessions.end_all(session, name)
+        if by is not None:
+            audit.note(session, by.name, "set password", {}, about=name)
     return True
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from app import clock
 from app.accounts import passwords
 from app.accounts.accounts import check_name
-from app.accounts.callers import Caller
+from app.accounts.callers import OPERATOR, Caller
 from app.accounts.credentials import digest, new_secret
 from app.accounts.schemas import (
     Account,
@@ -19,7 +19,7 @@ from app.accounts.schemas import (
 )
 from app.errors import Conflict, NotFound
 from app.roles import Role, Scope
-from app.store import Store, invites, sessions, users
+from app.store import Store, audit, invites, sessions, tokens, users
 from app.store.account_tables import InviteRow, UserRow
 
 _ACCOUNT = tuple(Account.model_fields)
@@ -63,11 +63,25 @@ def change_account(store: Store, caller: Caller, name: str, change: AccountChang
         if row.disabled:
             sessions.end_all(session, name)
         account = _account(row)
+        audit.note(session, caller.name, "change account", changed, about=name)
     _log.info("%s changed account %s: %s", caller.user, name, changed)
     return account
 
 
-def create_account(store: Store, name: str, password: str, role: Role) -> None:
+def revoke_tokens(store: Store, caller: Caller, name: str) -> None:
+    """End all tokens of an account, now and for good; Forbidden, NotFound."""
+    caller.require(Scope.ADMIN)
+    with store.write() as session:
+        if users.lock(session, name) is None:
+            raise _no_account(name)
+        ended = tokens.revoke_all(session, name)
+        audit.note(session, caller.name, "revoke tokens", {"tokens": ended}, about=name)
+    _log.info("%s revoked %d tokens of %s", caller.user, ended, name)
+
+
+def create_account(
+    store: Store, name: str, password: str, role: Role, by: Caller = OPERATOR
+) -> None:
     """Make an account without an invitation; Invalid, Conflict."""
     check_name(name)
     passwords.check_new(password, name)
@@ -75,6 +89,7 @@ def create_account(store: Store, name: str, password: str, role: Role) -> None:
     try:
         with store.write() as session:
             users.insert(session, name, known, role)
+            audit.note(session, by.name, "make account", {"role": role}, about=name)
     except IntegrityError:
         raise Conflict(f"there is an account {name} already", "Choose another name.") from None
 
@@ -89,6 +104,8 @@ def create_invite(store: Store, caller: Caller, wanted: InviteRequest) -> NewInv
             session, digest(secret), wanted.note, caller.name, expires_at, wanted.uses
         )
         invite = _invite(row)
+        told = wanted.model_dump()
+        audit.note(session, caller.name, "make invitation", told, about=str(invite.id))
     _log.info("%s made invitation %d for %d accounts", caller.user, invite.id, wanted.uses)
     return NewInvite(**dict(invite), secret=secret, path=f"/sign-up?invite={secret}")
 
@@ -106,6 +123,7 @@ def revoke_invite(store: Store, caller: Caller, invite: int) -> None:
     with store.write() as session:
         if not invites.revoke(session, invite):
             raise NotFound("there is no such invitation", "Look it up among the invitations.")
+        audit.note(session, caller.name, "revoke invitation", {}, about=str(invite))
     _log.info("%s revoked invitation %d", caller.user, invite)
 
 

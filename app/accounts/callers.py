@@ -48,6 +48,9 @@ class Caller:
 LOCAL = Caller(LOCAL_USER, frozenset(Scope))
 """Everybody, in an installation without accounts."""
 
+OPERATOR = Caller("command line", frozenset(Scope))
+"""Whoever works on the machine itself."""
+
 NOBODY = Caller(None)
 VISITOR = Caller(None, frozenset((Scope.READ,)))
 """Nobody, in an installation that shows everybody what others did."""

@@ -18,7 +18,9 @@ from app.accounts.schemas import (
     Token,
 )
 from app.api.problems import problems
+from app.audit import ActFilter, ActPage, list_acts
 from app.errors import NotFound
+from app.schemas import Cursor
 from app.service import Service
 
 router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 422, 503))
@@ -67,6 +69,23 @@ def list_users(
 def change_user(service: WithAccounts, name: str, change: AccountChange) -> Account:
     """Change an account's role, state or limits, for admins."""
     return administration.change_account(service.store, service.caller, name, change)
+
+
+@router.delete("/users/{name}/tokens", status_code=204, response_class=Response)
+def revoke_tokens(service: WithAccounts, name: str) -> None:
+    """End all tokens of an account, for admins: when one may have leaked."""
+    administration.revoke_tokens(service.store, service.caller, name)
+
+
+@router.get("/audit")
+def read_audit(
+    service: WithAccounts,
+    wanted: Annotated[ActFilter, Depends()],
+    cursor: Cursor | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ActPage:
+    """What admins did, newest first, for admins; `next_cursor` continues the list."""
+    return list_acts(service.store, service.caller, wanted, cursor, limit)
 
 
 @router.get("/invites")

@@ -9,9 +9,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from app.accounts.schemas import Number
 from app.api.accounts import WithAccounts
 from app.api.problems import problems
+from app.audit import Act
 from app.contests import exporting, finals, hosting, standings, taking_part
 from app.contests.schemas import (
-    Act,
     Announcement,
     Answer,
     CloseRequest,

@@ -1,6 +1,5 @@
 """What admins do before and during a contest; each act is written down with the change it makes."""
 
-import json
 from collections.abc import Mapping
 
 from sqlalchemy.exc import IntegrityError
@@ -8,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.accounts.credentials import digest, new_secret
+from app.audit import Act, act_of
 from app.contests.entering import row_of
 from app.contests.schemas import (
-    Act,
     Announcement,
     Answer,
     ContestChange,
@@ -25,6 +24,7 @@ from app.contests.taking_part import detail, entrant_of, question_of
 from app.errors import Conflict, Invalid, NotFound
 from app.roles import Scope
 from app.service import Service
+from app.store import audit as log
 from app.store import contests
 from app.store.contest_tables import AnnouncementRow, ContestRow
 
@@ -121,8 +121,8 @@ def disqualify(service: Service, contest: str, number: int, reason: str) -> Entr
         if row is None:
             raise NotFound(f"{contest} has no entrant {number}", "Look it up among the entrants.")
         row.disqualified = reason
-        told = {"entrant": row.name, "reason": reason}
-        note(service, session, contest, "disqualify" if reason else "reinstate", told)
+        act = "disqualify" if reason else "reinstate"
+        note(service, session, contest, act, {"reason": reason}, row.name)
         members = contests.members(session, contest).get(row.id, ())
         return entrant_of(row, tuple(members), True, None)
 
@@ -132,16 +132,19 @@ def audit(service: Service, contest: str, after: int, limit: int) -> tuple[Act, 
     service.caller.require(Scope.ADMIN)
     with service.store.read() as session:
         row_of(session, contest)
-        rows = contests.audit(session, contest, after, limit)
-        return tuple(Act(**{name: getattr(r, name) for name in Act.model_fields}) for r in rows)
+        return tuple(map(act_of, log.of_contest(session, contest, after, limit)))
 
 
 def note(
-    service: Service, session: Session, contest: str, act: str, told: Mapping[str, object]
+    service: Service,
+    session: Session,
+    contest: str,
+    act: str,
+    told: Mapping[str, object],
+    about: str = "",
 ) -> None:
     """Write an act down, in the transaction that does it."""
-    written = json.dumps(told, ensure_ascii=False)
-    contests.note(session, service.caller.name, contest, act, written)
+    log.note(session, service.caller.name, act, told, contest=contest, about=about)
 
 
 def open_row(service: Service, session: Session, contest: str) -> ContestRow:

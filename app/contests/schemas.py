@@ -304,14 +304,3 @@ class CloseRequest(Schema):
 
     unmeasured: bool = False
     """Close although some of the best were not measured again."""
-
-
-class Act(Schema):
-    """What an admin did."""
-
-    id: int
-    at: datetime
-    user: str
-    act: str
-    detail: str
-    """As JSON."""

@@ -8,15 +8,17 @@ from starlette.responses import RedirectResponse, Response
 
 from app.accounts import administration
 from app.accounts.schemas import AccountChange, InviteRequest, Number
+from app.audit import ActFilter, kinds, list_acts
 from app.errors import Conflict, Invalid, ServiceError
 from app.pages.access import with_accounts
-from app.pages.queries import parsed
+from app.pages.queries import parsed, parsed_cursor
 from app.pages.rendering import render
 from app.roles import Role, Scope
 from app.service import Service
 
 router = APIRouter(prefix="/admin")
 _SHOWN = 200
+_ACTS_SHOWN = 50
 
 
 def _admins(service: Annotated[Service, Depends(with_accounts)]) -> Service:
@@ -53,6 +55,36 @@ def revoke_invite(service: AdminService, invite: Number) -> Response:
     """Let an invitation make no more accounts."""
     administration.revoke_invite(service.store, service.caller, invite)
     return RedirectResponse("/admin#invites", 303)
+
+
+@router.get("/audit")
+def show_audit(
+    request: Request,
+    service: AdminService,
+    user: str = "",
+    act: str = "",
+    contest: str = "",
+    about: str = "",
+    cursor: str = "",
+) -> Response:
+    """What admins did, newest first; the address holds the filters."""
+    fields = {"user": user, "act": act, "contest": contest, "about": about}
+    wanted = parsed(ActFilter, {name: value for name, value in fields.items() if value})
+    before = parsed_cursor(cursor)
+    return render(
+        request,
+        "admin_audit.html",
+        page=list_acts(service.store, service.caller, wanted, before, _ACTS_SHOWN),
+        wanted=wanted,
+        kinds=kinds(service.store, service.caller),
+    )
+
+
+@router.post("/users/{name}/tokens")
+def revoke_tokens(service: AdminService, name: str) -> Response:
+    """End all tokens of an account."""
+    administration.revoke_tokens(service.store, service.caller, name)
+    return RedirectResponse(f"/admin/users/{name}", 303)
 
 
 @router.get("/users/{name}")

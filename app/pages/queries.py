@@ -21,6 +21,15 @@ def parsed(model: type[Model], fields: dict[str, Any]) -> Model:
         raise Invalid(f"the {wrong} makes no sense", "Correct it and send again.") from None
 
 
+def parsed_cursor(text: str | None) -> str | None:
+    """Where a list goes on; None for its beginning, Invalid for what is none."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise Invalid("the list has no such page", "Open the first page of the list again.")
+    return text
+
+
 def device_of(text: str | None, task: TaskDetail) -> DeviceName:
     """The device asked for, or the task's default; NotFound if there is no such device."""
     if not text:

@@ -9,9 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.errors import Invalid
 from app.pages.access import CurrentService
-from app.pages.queries import filter_of
+from app.pages.queries import filter_of, parsed_cursor
 from app.pages.rendering import fragment, render
 from app.pages.report import ReportView, view_of
 from app.schemas import SubmissionDetail
@@ -34,12 +33,10 @@ def list_submissions(
 ) -> Response:
     """Submissions, newest first; the address holds the filters."""
     wanted = filter_of(task=task, device=device, verdict=verdict, stage=stage, user=user)
-    if cursor and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 18):
-        raise Invalid("the list has no such page", "Open the first page of the list again.")
     return render(
         request,
         "submissions.html",
-        page=service.list_submissions(wanted, cursor=cursor or None, limit=50),
+        page=service.list_submissions(wanted, cursor=parsed_cursor(cursor), limit=50),
         wanted=wanted,
         tasks=service.list_tasks(),
         devices=tuple(DeviceName),

@@ -14,7 +14,7 @@ from app.reruns import presenting
 from app.reruns.schemas import RerunDetail
 from app.roles import Scope
 from app.service import Service, row_of
-from app.store import board, reruns, submissions, usage
+from app.store import audit, board, reruns, submissions, usage
 from app.store.tables import SubmissionRow
 from kernels.contract import DeviceName, Report, Task, Verdict, limits
 from kernels.contract.rerun import MOST_PLANS, RerunKind
@@ -226,6 +226,9 @@ def _insert(
         quotas.admit(session, settings, user, most)
         usage.charge(session, name, user, most)
     reruns.insert(session, name, rows, kind, rounds, user)
+    if any(row.user != user for row in rows):
+        told = {"kind": kind, "submissions": [row.id for row in rows], "rounds": rounds}
+        audit.note(session, user, "measure again", told, about=name)
     return name
 
 

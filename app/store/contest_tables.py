@@ -135,11 +135,18 @@ class AuditRow(Base):
     """One act of an admin; never changed."""
 
     __tablename__ = "audit"
-    __table_args__ = (Index("audit_by_contest", "contest", "id"),)
+    __table_args__ = (
+        Index("audit_by_contest", "contest", "id"),
+        Index("audit_by_user", "user", "id"),
+        Index("audit_by_about", "about", "id"),
+    )
 
     id: Mapped[int] = mapped_column(SERIAL, primary_key=True, autoincrement=True)
     at: Mapped[datetime]
     user: Mapped[str] = mapped_column(_NAME)
     contest: Mapped[str] = mapped_column(_NAME)
+    """Empty outside of contests."""
+    about: Mapped[str] = mapped_column(_NAME, server_default="")
+    """What it was done to."""
     act: Mapped[str] = mapped_column(String(32))
     detail: Mapped[str] = mapped_column(Text)

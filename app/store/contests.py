@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.store.contest_tables import (
     AnnouncementRow,
-    AuditRow,
     ContestRow,
     EntrantRow,
     EntryRow,
@@ -248,14 +247,3 @@ def final(session: Session, contest: str) -> str | None:
     """The final standings as JSON; None until they are stored."""
     row = session.get(FinalRow, contest)
     return None if row is None else row.body
-
-
-def note(session: Session, user: str, contest: str, act: str, detail: str) -> None:
-    """Write an act of an admin down."""
-    session.add(AuditRow(at=clock.now(), user=user, contest=contest, act=act, detail=detail))
-
-
-def audit(session: Session, contest: str, after: int, limit: int) -> Sequence[AuditRow]:
-    """Acts with a number above `after`, oldest first."""
-    query = select(AuditRow).where(AuditRow.contest == contest, AuditRow.id > after)
-    return session.scalars(query.order_by(AuditRow.id).limit(limit)).all()

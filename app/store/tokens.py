@@ -103,7 +103,8 @@ def revoke(session: Session, user: str, token: int) -> bool:
     return True
 
 
-def revoke_all(session: Session, user: str) -> None:
-    """End all tokens of an account."""
+def revoke_all(session: Session, user: str) -> int:
+    """End all tokens of an account; how many."""
     mine = (TokenRow.user == user, TokenRow.revoked_at.is_(None))
-    session.execute(update(TokenRow).where(*mine).values(revoked_at=clock.now()))
+    query = update(TokenRow).where(*mine).values(revoked_at=clock.now()).returning(TokenRow.id)
+    return len(session.scalars(query).all())

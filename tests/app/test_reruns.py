@@ -13,7 +13,7 @@ from app.main import Parts, assemble
 from app.redis_server import EmbeddedRedis
 from app.reruns import presenting, requests
 from app.settings import Settings
-from app.store import Store, board
+from app.store import Store, audit, board
 from app.store.submissions import by_id
 from app.store.tables import PlanRow
 from kernels.catalog import Catalog
@@ -340,6 +340,9 @@ def test_where_a_tool_is_missing_the_answer_says_so(parts: Parts) -> None:
 def test_the_top_of_a_board_is_measured_together(parts: Parts) -> None:
     best = [accepted(parts, user, 10 + index).id for index, user in enumerate("abc")][:2]
     asked = requests.remeasure_board(parts.service, "softmax", DeviceName.H200, 2, 3)
+    with parts.store.read() as session:
+        (noted,) = audit.page(session, {"act": "measure again"}, None, 9)
+    assert (noted.user, noted.about) == ("local", asked.rerun.id)
     assert (list(asked.rerun.submissions), asked.rerun.rounds) == (best, 3)
     measured_again(parts, asked.rerun.id, 10)
     assert [sittings for _, _, sittings in place(parts)] == [4, 4, 1]

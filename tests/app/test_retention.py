@@ -9,6 +9,7 @@ from app import clock
 from app.errors import NotFound
 from app.main import Parts
 from app.retention import Retention
+from app.store import audit
 from app.store.tables import PlanRow, SubmissionRow
 from kernels.contract import Verdict
 from tests.app import judging
@@ -40,6 +41,13 @@ def test_old_plans_go_and_ranked_ones_stay(parts: Parts) -> None:
     for kept in (young, ranked):
         assert parts.service.submission_plan(kept) == b"plan"
     assert Retention(parts.store, 90).prune() == 0
+    with parts.store.read() as session:
+        (noted,) = audit.page(session, {}, None, 9)
+    assert (noted.user, noted.act, noted.detail) == (
+        "service",
+        "delete plans",
+        '{"plans": 1, "days": 90}',
+    )
 
 
 def test_zero_keeps_everything(parts: Parts) -> None:

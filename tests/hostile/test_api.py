@@ -60,6 +60,8 @@ OPERATIONS = (
     "DELETE /api/v1/tokens/{token}",
     "GET /api/v1/users",
     "PATCH /api/v1/users/{name}",
+    "DELETE /api/v1/users/{name}/tokens",
+    "GET /api/v1/audit",
     "GET /api/v1/invites",
     "POST /api/v1/invites",
     "DELETE /api/v1/invites/{invite}",

@@ -9,7 +9,7 @@ import pytest
 from app import commands
 from app.accounts import Accounts, Throttle
 from app.settings import Settings
-from app.store import Store
+from app.store import Store, audit
 from tests.app.accounts.house import PASSWORD
 
 
@@ -47,6 +47,13 @@ def test_the_first_admin_invites_and_gets_a_new_password(
         run(settings, monkeypatch, "reset-password", "bob", "--stdin", stdin="x" * 9 + "yz1") == 0
     )
     accounts.sign_in("bob", "x" * 9 + "yz1", None)
+    with accounts.store.read() as session:
+        acts = [(act.user, act.act, act.about) for act in audit.page(session, {}, None, 9)]
+    assert acts == [
+        ("command line", "set password", "bob"),
+        ("command line", "make invitation", "1"),
+        ("command line", "make account", "ada"),
+    ]
 
 
 @pytest.mark.parametrize(
