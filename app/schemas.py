@@ -141,6 +141,8 @@ class SubmitRequest(Schema):
     """A name of the submitter's own to find it by, such as a branch; on one line."""
     contest: ContestName | None = None
     """A contest that the submitter takes part in, and that it is made for."""
+    check_only: bool = False
+    """Run its test cases on the CPU although a GPU is there: quickly, and without a rank."""
 
 
 class SubmissionSummary(Schema):

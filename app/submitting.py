@@ -26,7 +26,7 @@ def accept(request: SubmitRequest, task: Task, measured: tuple[DeviceName, ...])
             task=task.name,
             task_version=task.version,
             device=device,
-            measured=device in measured,
+            measured=device in measured and not request.check_only,
             entry=request.entry or task.entry,
             source=request.source,
         )
@@ -46,6 +46,8 @@ def digest(request: SubmitRequest) -> str:
         fields.append(request.label)
     if request.contest is not None:
         fields.append({"contest": request.contest})
+    if request.check_only:
+        fields.append({"check_only": True})
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 

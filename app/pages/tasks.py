@@ -83,6 +83,7 @@ def submit(
     contest: Annotated[str, Form(max_length=64)] = "",
     form_key: Annotated[str, Form(max_length=100)] = "",
     file: Annotated[bytes, File()] = b"",
+    check_only: Annotated[bool, Form()] = False,
 ) -> Response:
     """Submit and go to the submission; a form sent twice is one submission.
 
@@ -91,7 +92,8 @@ def submit(
     source = source.replace("\r\n", "\n")  # forms send every line end as CR LF
     try:
         source = _text(file) or source
-        wanted = _request(name, source, device, contest)
+        fields = {"device": device or None, "contest": contest or None, "check_only": check_only}
+        wanted = _request({"task": name, "source": source, **fields})
         submitted = service.submit(wanted, idempotency_key=_key(form_key, wanted))
     except _CORRECTABLE as problem:
         task = service.task_detail(name)
@@ -110,22 +112,15 @@ def _text(file: bytes) -> str:
         ) from None
 
 
-def _request(name: str, source: str, device: str, contest: str) -> SubmitRequest:
-    if not source.strip():
+def _request(fields: dict[str, object]) -> SubmitRequest:
+    if not str(fields["source"]).strip():
         raise Invalid("the source is empty", "Write or paste a solution, then submit it.")
     try:
-        return SubmitRequest.model_validate(
-            {
-                "task": name,
-                "source": source,
-                "device": device or None,
-                "contest": contest or None,
-            }
-        )
+        return SubmitRequest.model_validate(fields)
     except ValidationError as error:
-        fields = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()}))
+        unknown = ", ".join(sorted({str(e["loc"][0]) for e in error.errors()}))
         raise Invalid(
-            f"the form holds a {fields} that is not known here",
+            f"the form holds a {unknown} that is not known here",
             "Choose one of those that this page offers, and submit again.",
         ) from None
 
@@ -136,6 +131,7 @@ def _key(form_key: str, wanted: SubmitRequest) -> str | None:
         return None
     text = "\0".join(map(str, (form_key, wanted.task, wanted.device, wanted.source)))
     text += f"\0{wanted.contest}" if wanted.contest else ""
+    text += "\0check" if wanted.check_only else ""
     return f"form-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

@@ -105,7 +105,7 @@ function mark(findings) {
 }
 
 form.addEventListener("keydown", (event) => {
-  const button = form.querySelector("button");
+  const button = form.querySelector("button:not([name])");
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !button) return;
   event.preventDefault();
   event.stopPropagation();

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.errors import NotFound, TooManyRequests, Unavailable
+from app.errors import Conflict, NotFound, TooManyRequests, Unavailable
 from app.main import Parts, assemble
-from app.schemas import SubmissionFilter
+from app.schemas import SubmissionFilter, SubmitRequest
 from app.settings import Settings
 from kernels.catalog import Catalog
 from kernels.contract import DeviceName
@@ -32,6 +32,15 @@ def test_the_default_device_is_one_that_is_measured_on(parts: Parts) -> None:
     assert parts.service.task_detail("softmax").devices[0] is DeviceName.H100
     detail = submit(parts)
     assert (detail.device, detail.measured) == (DeviceName.H100, True)
+
+
+def test_a_check_takes_no_turn_at_the_gpu(parts: Parts) -> None:
+    beat(parts.connection, name="m", role="measure", device="H100")
+    check = SubmitRequest(task="softmax", source="x = 1", check_only=True)
+    submitted = parts.service.submit(check, idempotency_key="once").submission
+    assert not submitted.measured
+    with pytest.raises(Conflict):
+        parts.service.submit(check.model_copy(update={"check_only": False}), idempotency_key="once")
 
 
 def test_the_position_counts_those_ahead(parts: Parts) -> None:

@@ -1,9 +1,11 @@
 import re
+import time
 
 import httpx
 import pytest
 from markupsafe import escape
 
+from tests.app.judging import beat
 from tests.pages import samples
 from tests.pages.site import Site
 
@@ -98,6 +100,25 @@ def test_a_file_is_taken_instead_of_the_text(site: Site) -> None:
     refused = send(b"\xff\xfe")
     assert refused.status_code == 422
     assert "the file is not UTF-8 text" in refused.text
+
+
+def test_test_cases_alone_are_run_on_the_cpu(site: Site) -> None:
+    button = 'name="check_only"'
+    assert button not in site.html("/tasks/softmax"), "nothing else is done here"
+    beat(site.queue, name="measurer", role="measure", device="H200")
+    while button not in site.html("/tasks/softmax"):
+        time.sleep(0.05)
+
+    def send(**more: str) -> tuple[str, bool]:
+        sent = site.http.post("/tasks/softmax", data={**FORM, "form_key": "only", **more})
+        name = sent.headers["location"].rsplit("/", 1)[1]
+        return name, site.http.get(f"/api/v1/submissions/{name}").json()["measured"]
+
+    checked, is_measured = send(check_only="true")
+    assert not is_measured
+    measured, is_measured = send()
+    assert is_measured
+    assert checked != measured
 
 
 def test_a_form_of_another_site_is_refused(site: Site) -> None:
