@@ -32,9 +32,11 @@ class Layer(StrEnum):
     """The place in the host's control groups is hidden."""
     PROC = "proc"
     """A /proc that shows the jail's own processes."""
+    CGROUP = "cgroup"
+    """A control group with limits for the whole tree."""
 
 
-REQUIRED = frozenset(Layer) - {Layer.UTSNS, Layer.CGROUPNS, Layer.PROC}
+REQUIRED = frozenset(Layer) - {Layer.UTSNS, Layer.CGROUPNS, Layer.PROC, Layer.CGROUP}
 
 _NAMESPACES = (
     "as root, grant CAP_SYS_ADMIN (in a container: --cap-add SYS_ADMIN and a seccomp profile "

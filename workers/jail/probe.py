@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from workers.jail import identity, landlock, linux, root, seccomp
+from workers.jail import cgroup, identity, landlock, linux, root, seccomp
 from workers.jail.level import JailLevel, Layer
 from workers.jail.profile import Limits, Profile
 
@@ -104,6 +104,19 @@ def _private_root(*, proc: bool) -> Callable[[], None]:
     return lambda: _in_pid_namespace(enter)
 
 
+def _cgroup() -> None:
+    group = cgroup.Group.create(cgroup.delegated(), f"probe-{os.getpid()}", Limits())
+
+    def join() -> None:
+        _privileged()
+        group.join()
+
+    failure = _in_child(join)
+    group.remove()
+    if failure:
+        raise ValueError(failure)
+
+
 _ATTEMPTS: dict[Layer, Callable[[], None]] = {
     Layer.UID: _uid,
     Layer.NO_NEW_PRIVS: linux.set_no_new_privileges,
@@ -116,6 +129,7 @@ _ATTEMPTS: dict[Layer, Callable[[], None]] = {
     Layer.UTSNS: _namespace(linux.CLONE_NEWUTS),
     Layer.CGROUPNS: _namespace(linux.CLONE_NEWCGROUP),
     Layer.PROC: _private_root(proc=True),
+    Layer.CGROUP: _cgroup,
 }
 
 

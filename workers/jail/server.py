@@ -16,11 +16,11 @@ import socket
 import sys
 from pathlib import Path
 
-from workers.jail import linux, warden
+from workers.jail import cgroup, linux, warden
 from workers.jail.cell import Entry
 from workers.jail.environment import environment
 from workers.jail.fork_server import ForkServer
-from workers.jail.level import JailLevel
+from workers.jail.level import JailLevel, Layer
 from workers.jail.probe import probe
 from workers.jail.profile import Profile
 from workers.jail.slots import slot_directory
@@ -93,13 +93,23 @@ def _prepare(runtime_dir: Path) -> Path:
     return mountpoint
 
 
+def _groups(level: JailLevel) -> Path | None:
+    if Layer.CGROUP not in level.layers:
+        return None
+    groups = cgroup.delegated()
+    cgroup.sweep(groups)
+    return groups
+
+
 def _serve(arguments: argparse.Namespace, profile: Profile, level: JailLevel) -> None:
     runtime_dir = arguments.socket.parent
     mountpoint = _prepare(runtime_dir)
     entry = _preload(arguments.preload, arguments.entry)
     slots = slot_directory(runtime_dir)
+    groups = _groups(level)
     listener = _listen(arguments.socket)
-    server = ForkServer(listener, warden.Service(profile, level, entry, slots, mountpoint))
+    service = warden.Service(profile, level, entry, slots, mountpoint, groups)
+    server = ForkServer(listener, service)
     _log.info("%s: ready; %s", profile.name, level.describe())
     _announce(arguments.ready_fd, {"level": level.to_json()})
     try:

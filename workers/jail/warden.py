@@ -8,13 +8,14 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from workers.jail import frame, identity, init, linux, processes, root, wire
+from workers.jail import cgroup, frame, identity, init, linux, processes, root, wire
 from workers.jail.capture import HeadAndTail
 from workers.jail.cell import READY, Cell, Entry, Pipes, open_pipe
+from workers.jail.cgroup import Group
 from workers.jail.level import JailLevel, Layer
 from workers.jail.outcome import JailUnavailable, Outcome, Status
 from workers.jail.profile import Limits, Profile
@@ -39,6 +40,8 @@ class Service:
     """Folder of the slot locks."""
     mountpoint: Path
     """An empty folder of the judge."""
+    groups: Path | None = None
+    """The control group below which each jail gets one."""
 
 
 class _ClientGone(Exception):
@@ -69,7 +72,21 @@ def _open_cell(service: Service, limits: Limits) -> Iterator[Cell]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _start(cell: Cell, entry: Entry, request: bytes, pipes: Pipes) -> int:
+@contextmanager
+def _open_group(service: Service, cell: Cell) -> Iterator[Group | None]:
+    if service.groups is None:
+        yield None
+        return
+    name = cgroup.name_of(server=os.getppid(), uid=cell.uid)
+    group = Group.create(service.groups, name, cell.limits)
+    try:
+        yield group
+    finally:
+        with suppress(OSError):  # whoever gets this slot next tries again
+            group.remove()
+
+
+def _start(cell: Cell, entry: Entry, request: bytes, pipes: Pipes, group: Group | None) -> int:
     """Fork the first process of the jail and return its id."""
     linux.adopt_orphans()
     if cell.has(Layer.UID) and identity.needs_user_namespace():
@@ -79,6 +96,8 @@ def _start(cell: Cell, entry: Entry, request: bytes, pipes: Pipes) -> int:
         linux.unshare(linux.CLONE_NEWPID)
     first = os.fork()
     if first == 0:
+        if group is not None:
+            group.join()
         init.run(cell, entry, request, pipes)
     for pipe in pipes:
         os.close(pipe.writer)
@@ -96,10 +115,12 @@ def _end_strays() -> None:
         os.waitpid(-1, 0)
 
 
-def _decide(watch: Watch, limits: Limits, cpu_s: float) -> Outcome:
+def _decide(watch: Watch, limits: Limits, cpu_s: float, group: Group | None) -> Outcome:
     """The outcome, from the warden's own facts first and the jail's words last."""
     if watch.reason is not None:
         return Outcome(watch.reason)
+    if group is not None and group.ran_out_of_memory():
+        return Outcome(Status.MEMORY)
     if len(watch.status) != init.STATUS.size:
         raise JailUnavailable("the jail was killed: is the machine short of memory?")
     (status,) = init.STATUS.unpack(watch.status)
@@ -127,11 +148,11 @@ def _bounded_text(payload: bytes) -> str:
     return kept.text()
 
 
-def _guard(cell: Cell, entry: Entry, request: bytes, client: int) -> Outcome:
+def _guard(cell: Cell, entry: Entry, request: bytes, client: int, group: Group | None) -> Outcome:
     """Run one jail from its start to the death of its last process."""
     pipes = Pipes(*(open_pipe() for _ in Pipes._fields))
-    first = _start(cell, entry, request, pipes)
-    watch = Watch(cell.limits, first, pipes, client)
+    first = _start(cell, entry, request, pipes, group)
+    watch = Watch(cell.limits, first, pipes, client, group)
     if cell.has_own_processes:
         watch.until_end(Path(f"/proc/{first}/root/proc"), ancestor=1)
     else:
@@ -147,9 +168,9 @@ def _guard(cell: Cell, entry: Entry, request: bytes, client: int) -> Outcome:
         reason = watch.ready.decode(errors="replace") or "it ended during its set-up"
         raise JailUnavailable(f"the jail could not be made: {reason}")
     # The kernel does not count what it killed with the first process.
-    cpu_s = max(usage.ru_utime + usage.ru_stime, watch.cpu_s)
+    cpu_s = max(usage.ru_utime + usage.ru_stime, watch.cpu_s, group.cpu_s() if group else 0)
     return replace(
-        _decide(watch, cell.limits, cpu_s),
+        _decide(watch, cell.limits, cpu_s, group),
         output=watch.output.text(),
         wall_s=wall_s,
         cpu_s=cpu_s,
@@ -170,8 +191,8 @@ def serve(connection: socket.socket, service: Service) -> None:
         header, (request,) = wire.receive(connection, wire.MOST_REQUEST_BYTES, _TRANSFER_S)
         try:
             limits = Limits(**header["limits"])
-            with _open_cell(service, limits) as cell:
-                outcome = _guard(cell, service.entry, request, connection.fileno())
+            with _open_cell(service, limits) as cell, _open_group(service, cell) as group:
+                outcome = _guard(cell, service.entry, request, connection.fileno(), group)
         except (JailUnavailable, OSError) as error:
             wire.send(connection, {"unavailable": str(error)}, timeout=_TRANSFER_S)
         else:

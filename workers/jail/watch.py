@@ -10,6 +10,7 @@ from pathlib import Path
 from workers.jail import frame, processes
 from workers.jail.capture import HeadAndTail
 from workers.jail.cell import READY, Pipes
+from workers.jail.cgroup import Group
 from workers.jail.outcome import JailUnavailable, Status
 from workers.jail.profile import Limits
 
@@ -22,7 +23,9 @@ _MOST_READY_BYTES = 4096
 class Watch:
     """Reads what a jail writes and kills its first process when a limit is passed."""
 
-    def __init__(self, limits: Limits, first: int, pipes: Pipes, client: int) -> None:
+    def __init__(
+        self, limits: Limits, first: int, pipes: Pipes, client: int, group: Group | None = None
+    ) -> None:
         self.output = HeadAndTail()
         self.result = bytearray()
         self.ready = bytearray()
@@ -36,6 +39,7 @@ class Watch:
         self.started = time.monotonic()
         self._limits = limits
         self._first = first
+        self._group = group
         self._ended = False
         self._killed_at = 0.0
         self._next_check = 0.0
@@ -137,8 +141,9 @@ class Watch:
             most = self._limits.memory_bytes
             memory = processes.proportional_bytes(proc, usage.pids, most)
         self.peak_bytes = max(self.peak_bytes, memory)
-        self.cpu_s = max(self.cpu_s, usage.cpu_s)
+        # A group also counts processes that ended and were never waited for.
+        self.cpu_s = max(self.cpu_s, self._group.cpu_s() if self._group else usage.cpu_s)
         if memory > self._limits.memory_bytes:
             self._kill(Status.MEMORY)
-        elif usage.cpu_s > self._limits.cpu_s:
+        elif self.cpu_s > self._limits.cpu_s:
             self._kill(Status.CPU)

@@ -7,8 +7,10 @@ import mmap
 import os
 import resource
 import signal
+import socket
 import threading
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +59,19 @@ def spin_in_children(argument: bytes) -> bytes:
         if os.fork() == 0:
             spin(b"")
     return spin(b"")
+
+
+def spin_in_ignored_children(argument: bytes) -> bytes:
+    """Use processor time in many short lives that count for no parent."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        if os.fork() == 0:
+            until = time.process_time() + 0.05
+            while time.process_time() < until:
+                pass
+            os._exit(0)
+        with suppress(ChildProcessError):
+            os.wait()
 
 
 def fork_bomb(argument: bytes) -> bytes:
@@ -137,6 +152,33 @@ def hoard(argument: bytes) -> bytes:
             kept.append(os.urandom(MIB))
         except MemoryError:
             time.sleep(1000)
+
+
+def hoard_sockets(argument: bytes) -> bytes:
+    """Fill the buffers of as many sockets as possible, in as many processes as possible."""
+    children, reader, writer = 0, *os.pipe()
+    with suppress(BlockingIOError):
+        while os.fork():
+            children += 1
+        _fill_sockets()
+        os.write(writer, b".")
+        time.sleep(1000)
+    while children:
+        children -= len(os.read(reader, children))
+    return b"all filled"
+
+
+def _fill_sockets() -> None:
+    kept: list[socket.socket] = []
+    with suppress(OSError):
+        while True:
+            kept += socket.socketpair()
+            kept[-1].setblocking(False)
+            kept[-2].setblocking(False)
+    for end in kept:
+        with suppress(BlockingIOError):
+            while True:
+                end.send(bytes(65536))
 
 
 def shared_memory(argument: bytes) -> bytes:
