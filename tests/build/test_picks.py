@@ -95,6 +95,10 @@ def solve(x):
             "parts[lambda m: at.__setitem__(0, m['SPLIT']) or GRID(m)](x, part, 100)",
             "triton.Config(dict(SPLIT=at[0]))",
         ),
+        (
+            "parts[GRID](x, part, 100)",
+            "min(parts.configs_timings, key=lambda c: parts.configs_timings[c])",
+        ),
     ],
 )
 def test_whatever_tells_host_code_the_configuration_is_followed(launch: str, asked: str) -> None:
@@ -127,6 +131,110 @@ def solve(x):
         [(2, 2), (2, 1), (2, 1)],
         [(2, 4), *[(2, 1)] * 4],
     ]
+
+
+@pytest.mark.parametrize(
+    ("keeping", "asked"),
+    [
+        (
+            "for c in parts.configs: c.pre_hook = lambda n: HELD.append(n['SPLIT'])",
+            "HELD[-1]",
+        ),
+        ("for c in parts.configs: c.pre_hook = Hook()", "parts.configs[0].pre_hook.__class__.last"),
+        ("parts.fn.add_pre_run_hook(lambda *a, **k: globals().update(LAST=k['SPLIT']))", "LAST"),
+        ("parts.fn = triton.heuristics({'BLOCK': block})(parts.fn)", "HELD[-1]"),
+        ("for c in parts.configs: c.pre_hook = to_environment", "int(os.environ['SPLIT'])"),
+        ("for c in parts.configs: c.pre_hook = to_tensor", "int(CHOSEN[0])"),
+        ("for c in parts.configs: c.pre_hook = indirectly", "HELD[-1]"),
+    ],
+)
+def test_what_hooks_and_heuristics_keep_is_followed(keeping: str, asked: str) -> None:
+    case = plan_of(
+        SPLIT.replace(', "BLOCK": 64}', "}" if "heuristics" in keeping else ', "BLOCK": 64}')
+        + f"""
+import os
+
+HELD, LAST, CHOSEN = [], 0, torch.zeros(1, dtype=torch.int64)
+
+class Hook:
+    last = 0
+    def __call__(self, nargs):
+        Hook.last = nargs["SPLIT"]
+
+def block(args):
+    HELD.append(args["SPLIT"])
+    return 64
+
+def to_environment(nargs):
+    os.environ["SPLIT"] = str(nargs["SPLIT"])
+
+def to_tensor(nargs):
+    CHOSEN[0] = nargs["SPLIT"]
+
+def indirectly(nargs):
+    block(nargs)
+
+{keeping}
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    join(part, y, {asked})
+    return y
+"""
+    )
+    assert kinds(case) == ["op", "choice"]
+    choice = case.steps[1]
+    assert isinstance(choice, Choice)
+    assert [len(launches) for launches in shape(choice)] == [2, 3, 5]
+
+
+def test_a_hook_that_keeps_nothing_leaves_the_choice_alone() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+for config in parts.configs:
+    config.pre_hook = lambda nargs: nargs["part_ptr"].zero_()
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    return run(part[0], y)
+"""
+    )
+    assert kinds(case) == ["op", "choice", "launch"]
+
+
+def test_hooks_of_a_tuner_are_called_as_triton_does_when_it_tunes() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+CALLS = []
+
+def before(nargs, reset_only=False):
+    CALLS.append(("before", reset_only))
+    nargs["part_ptr"].fill_(1.0)
+
+def after(nargs, exception):
+    CALLS.append(("after", exception))
+    nargs["part_ptr"].fill_(2.0)
+
+hooked = triton.autotune(parts.configs, ["count"], pre_hook=before, post_hook=after)(parts.fn)
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    hooked[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    assert CALLS == [("before", False), ("after", None)] * 3 + [("before", True)]
+    hooked[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    assert len(CALLS) == 7
+    return run(part[0], y)
+"""
+    )
+    # The zeros, what the hook does before the launch that counts, and twice the launch itself.
+    assert kinds(case) == ["op", "op", "choice", "choice", "launch"]
+    choice = case.steps[2]
+    assert isinstance(choice, Choice)
+    assert [view.shape for view in choice.restore] == [(1600,)]
 
 
 def test_a_graph_may_hold_a_choice() -> None:

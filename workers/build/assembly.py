@@ -1,24 +1,19 @@
 """The plan of one case, put together from what was recorded."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from pydantic import ValidationError
 
 from kernels.contract import (
     Buffer,
     Case,
     CasePlan,
-    Choice,
     Launch,
-    PointerArgument,
-    TensorMapArgument,
     View,
 )
+from workers.build.actions import Recorded, actions, touched, written
 from workers.build.failures import BuildFailed, problem
 from workers.build.kernels import BlobStore
 from workers.build.memory import Allocation, Memory
-from workers.build.recorder import Recorded, Recorder
+from workers.build.recorder import Recorder
 
 
 def assemble(
@@ -30,17 +25,17 @@ def assemble(
     """
     memory = recorder.memory
     steps = _needed(memory, recorder.steps, outputs, prefix)
-    launches = [a for a in _actions(steps) if isinstance(a, Launch)]
+    launches = [a for a in actions(steps) if isinstance(a, Launch)]
     if not launches:
         raise BuildFailed(
             "rejected",
             f"case {case.name}: no Triton kernel was launched",
             "launch a kernel that computes the result",
         )
-    written = memory.reached({b for action in _actions(steps) for b in _written(action)})
-    _check_outputs(case, outputs, written)
-    touched = {b for step in steps for b in _touched(step)}
-    used = memory.reached(touched | {view.buffer for view in outputs})
+    filled = memory.reached({b for action in actions(steps) for b in written(action)})
+    _check_outputs(case, outputs, filled)
+    given = {b for step in steps for b in touched(step)}
+    used = memory.reached(given | {view.buffer for view in outputs})
     results = {view.buffer for view in outputs}
     try:
         return CasePlan(
@@ -55,9 +50,9 @@ def assemble(
         raise BuildFailed("rejected", problem(error)) from None
 
 
-def _check_outputs(case: Case, outputs: tuple[View, ...], written: set[int]) -> None:
+def _check_outputs(case: Case, outputs: tuple[View, ...], filled: set[int]) -> None:
     for number, view in enumerate(outputs):
-        if view.numel and view.buffer not in written:
+        if view.numel and view.buffer not in filled:
             raise BuildFailed(
                 "rejected",
                 f"case {case.name}: no kernel and no operation writes result {number}",
@@ -71,43 +66,14 @@ def _needed(
     """Without what the module did at import and no case needs."""
     live = {view.buffer for view in outputs}
     for step in steps[prefix:]:
-        live |= set(_touched(step))
+        live |= set(touched(step))
     kept: list[Recorded] = []
     for step in reversed(steps[:prefix]):
-        touched = memory.reached(set(_touched(step)))
-        if memory.reached(live) & touched:
-            live |= touched
+        reached = memory.reached(set(touched(step)))
+        if memory.reached(live) & reached:
+            live |= reached
             kept.append(step)
     return [*reversed(kept), *steps[prefix:]]
-
-
-def _actions(steps: list[Recorded]) -> Iterator[Any]:
-    for step in steps:
-        if isinstance(step, Choice):
-            for alternative in step.alternatives:
-                yield from alternative.steps
-        else:
-            yield step
-
-
-def _touched(step: Recorded) -> Iterator[int]:
-    for action in _actions([step]):
-        if isinstance(action, Launch):
-            yield from _written(action)
-        else:
-            yield from (view.buffer for view in action.views())
-    if isinstance(step, Choice):
-        yield from (view.buffer for view in (*step.reset, *step.restore))
-
-
-def _written(action: Any) -> Iterator[int]:
-    if not isinstance(action, Launch):
-        yield action.outputs[0].buffer
-        return
-    for argument in action.arguments:
-        pointer = isinstance(argument, PointerArgument | TensorMapArgument)
-        if pointer and argument.buffer is not None:  # type: ignore[union-attr]
-            yield argument.buffer  # type: ignore[union-attr]
 
 
 def _constants(recorder: Recorder, used: set[int]) -> set[int]:

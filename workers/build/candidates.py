@@ -8,8 +8,9 @@ if all calls are equally fast, and becomes a choice, like that of an autotuner.
 from collections.abc import Callable
 
 from kernels.contract import CasePlan, Choice, Launch
+from workers.build.actions import Recorded
 from workers.build.merging import World, merge
-from workers.build.recorder import Recorded, Recorder
+from workers.build.recorder import Recorder
 from workers.build.worlds import Worlds
 from workers.facade.benchmarking import MILLISECONDS, NOTE
 

@@ -94,6 +94,11 @@ class Memory:
         found = self.find(start + distance)
         return found is not None and found[0].address != start
 
+    def whole(self, index: int) -> View:
+        """All bytes of an allocation."""
+        nbytes = self.allocations[index].nbytes
+        return View(buffer=index, offset=0, shape=(nbytes,), strides=(1,), dtype=DType.UINT8)
+
     def reached(self, indices: set[int]) -> set[int]:
         """Those allocations and all that they may hold addresses of."""
         reached: set[int] = set()

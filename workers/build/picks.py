@@ -1,14 +1,13 @@
 """Host code that asks which configuration an autotuner took, and goes on accordingly.
 
-It may read `best_config`, look the decision up in the tuner's cache, look at the kernel that the
-launch returns, or keep what its grid function was given. The measurer decides much later. So host
-code is followed once for each configuration, and what it does differently becomes a second choice
-that goes with the first. Where that cannot be done, the first configuration stands.
+It may read `best_config` or the timings, look the decision up in the tuner's cache, look at the
+kernel that the launch returns, or keep what a hook or its grid function was given. The measurer
+decides much later. So host code is followed once for each configuration, and what it does
+differently becomes a second choice that goes with the first. Where that cannot be done, the first
+configuration stands.
 """
 
-import dis
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType, MethodType
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
@@ -18,7 +17,7 @@ from workers.build.merging import link
 from workers.build.recorder import Recorder
 from workers.build.worlds import Worlds
 
-_NAME = "best_config"
+_NAME, _TIMINGS = "best_config", "configs_timings"
 
 
 class Picks:
@@ -35,8 +34,9 @@ class Picks:
         """Which of its configurations this process follows."""
 
     def install(self) -> None:
-        """Replace the attribute for the whole process."""
+        """Replace the attributes for the whole process."""
         setattr(Autotuner, _NAME, property(self.read, self.write))
+        setattr(Autotuner, _TIMINGS, property(self._timings, self._set_timings))
 
     def write(self, tuner: Any, config: Any) -> None:
         """A tuner takes a configuration that is not open."""
@@ -68,6 +68,18 @@ class Picks:
         _, configs = self._open[id(tuner)]
         of_config = dict(zip(map(id, configs), kernels, strict=True))
         return PickedKernel(lambda: of_config.get(id(self.read(tuner)), kernels[0]))
+
+    def _timings(self, tuner: Any) -> dict[Any, Any]:
+        if _TIMINGS not in vars(tuner):
+            raise AttributeError(f"{type(tuner).__name__!r} object has no attribute {_TIMINGS!r}")
+        timings: dict[Any, Any] = vars(tuner)[_TIMINGS]
+        if id(tuner) not in self._open:
+            return timings
+        fastest = self.read(tuner)
+        return {c: [ms / (1 + (c is fastest)) for ms in taken] for c, taken in timings.items()}
+
+    def _set_timings(self, tuner: Any, timings: Any) -> None:
+        vars(tuner)[_TIMINGS] = timings
 
     def linked(self, plan: CasePlan) -> CasePlan:
         """The plan with what the children found."""
@@ -131,26 +143,3 @@ class _Cache(dict[object, Any]):
     def items(self) -> Any:
         """As dict.items, of all decisions."""
         return [(key, self[key]) for key in self]
-
-
-_KEEPING = frozenset({"STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "DELETE_ATTR"})
-_ADDING = frozenset(
-    ("append", "appendleft", "add", "update", "extend", "insert", "setdefault", "put", "set",
-     "__setitem__", "__setattr__")
-)  # fmt: skip
-
-
-def keeps(grid: object) -> bool:
-    """Whether a grid function writes to anything but its own variables."""
-    function = getattr(grid, "func", grid)
-    if not isinstance(function, FunctionType | MethodType):
-        function = vars(type(function)).get("__call__")
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    return any(
-        instruction.opname in _KEEPING
-        or (instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars)
-        or (instruction.opname in ("LOAD_METHOD", "LOAD_ATTR") and instruction.argval in _ADDING)
-        for instruction in dis.get_instructions(code)
-    )

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from kernels.contract import Choice, Launch, Relocation, TensorOp, limits
+from kernels.contract import Choice, Relocation, TensorOp, limits
+from workers.build.actions import Recorded, actions
 from workers.build.known import KnownValues
 from workers.build.memory import Memory
 from workers.facade import Refusal
 
-Recorded = Launch | TensorOp | Choice
 _WORD = struct.Struct("<Q")
 _WHEN_IMPORTED = (
     "this ran when the file was loaded: leave tests and benchmarks out, or put them under "
@@ -70,7 +70,7 @@ class Recorder:
                 f"the host function issued more than {limits.STEPS} device operations",
                 "do the loop inside a kernel",
             )
-        for action in _actions(step):
+        for action in actions([step]):
             if isinstance(action, TensorOp):
                 read = {view.buffer for view in action.views()}
                 self.memory.carry(read, action.outputs[0].buffer)
@@ -122,7 +122,7 @@ class Recorder:
         """Record once more what was captured; whatever it writes is no longer known."""
         for step in steps:
             self.emit(step)
-            for action in _actions(step):
+            for action in actions([step]):
                 if isinstance(action, TensorOp):
                     self.known.forget(action.outputs[0].buffer)
                     continue
@@ -206,14 +206,6 @@ class Recorder:
             for at, place in places
             if place is not None
         )
-
-
-def _actions(step: Recorded) -> Iterator[Launch | TensorOp]:
-    if isinstance(step, Choice):
-        for alternative in step.alternatives:
-            yield from alternative.steps
-    else:
-        yield step
 
 
 def _bytes(dense: torch.Tensor) -> bytes:

@@ -1,6 +1,7 @@
 """Autotuning without a clock: every configuration becomes an alternative of a choice."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from triton.compiler.errors import CompileTimeAssertionFailure
@@ -8,9 +9,11 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import OutOfResources, PTXASError
 
 from kernels.contract import Alternative, Choice, Dropped, limits
+from workers.build.actions import Recorded, actions, written
 from workers.build.compilation import Compiler, NotCompiled
-from workers.build.picks import Picks, keeps
-from workers.build.recorder import Recorded, Recorder
+from workers.build.kept import Snapshot
+from workers.build.picks import Picks
+from workers.build.recorder import Recorder
 from workers.facade.benchmarking import MILLISECONDS
 
 _UNFIT = (OutOfResources, CompileTimeAssertionFailure, PTXASError, NotCompiled)
@@ -70,27 +73,32 @@ class Tuning:
     def _choose(self, trial: "_Trial", configs: list[Any], key: object) -> Any:
         alternatives: list[tuple[Any, list[Recorded]]] = []
         kernels: list[Any] = []
+        told = trial.told(configs)
+        remembered: list[Snapshot] = []
+        first = key not in trial.tuner.cache
         dropped = [(c, "left out: too many configurations") for c in configs[limits.ALTERNATIVES :]]
         unfit = None
         for config in configs[: limits.ALTERNATIVES]:
             try:
-                compiled, steps = self._alternative(trial, config, optional=bool(alternatives))
+                with trial.hooks(config, first):
+                    compiled, steps = self._alternative(trial, config, optional=bool(alternatives))
             except _UNFIT as error:
                 unfit = error
                 dropped.append((config, str(error)))
                 continue
             kernels.append(compiled)
+            remembered.append(Snapshot(told))
             alternatives.append((config, steps))
         if not alternatives:
             raise unfit or ValueError("the autotuner has no configurations")
-        trial.settle([config for config, _ in alternatives], key)
+        trial.settle([config for config, _ in alternatives], key, first)
         if self._recorder.nested:
             # A tuner within an alternative of another one: its first configuration stands.
             for step in alternatives[0][1]:
                 self._recorder.emit(step)
         else:
             self._emit(trial, alternatives, dropped, key)
-        if keeps(trial.grid):
+        if any(each != remembered[0] for each in remembered):
             trial.leave(self._picks.read(trial.tuner))
         return self._picks.answered(trial.tuner, key, kernels)
 
@@ -128,7 +136,7 @@ class Tuning:
                     for config, reason in dropped[: limits.DROPPED]
                 ),
                 reset=trial.views(trial.tuner.reset_to_zero),
-                restore=trial.views(trial.tuner.restore_value),
+                restore=trial.restored(),
                 line=self._recorder.line(),
             )
         )
@@ -144,11 +152,24 @@ class _Trial:
         self._recorder = recorder
         self._args = args
         self._kwargs = kwargs
+        self._changed: set[int] = set()
+        """Allocations that the tuner's own hooks changed."""
 
     @property
     def grid(self) -> object:
         """What the launch was given as its grid."""
         return self._kwargs.get("grid")
+
+    def told(self, configs: Sequence[Any]) -> list[object]:
+        """Functions of host code that are told the configuration of a launch."""
+        tuner = self.tuner
+        found = [self.grid, tuner.pre_hook, tuner.post_hook, *(c.pre_hook for c in configs)]
+        function = tuner.fn
+        while function is not None:
+            found += getattr(function, "pre_run_hooks", [])
+            found += getattr(function, "values", {}).values()
+            function = getattr(function, "fn", None)
+        return found
 
     def launch(self, config: Any, **more: Any) -> Any:
         """What Triton does for a configuration that it has settled on."""
@@ -162,8 +183,39 @@ class _Trial:
         self.tuner.best_config = config
         return self.tuner.fn.run(*self._args, **{**self._kwargs, **config.all_kwargs(), **more})
 
-    def settle(self, configs: Sequence[Any], key: object) -> None:
+    @contextmanager
+    def hooks(self, config: Any, first: bool) -> Iterator[None]:
+        """Call the tuner's own hooks around a launch, as Triton does the first time.
+
+        What they do to the device is not part of the launch: it is undone before each trial.
+        """
+        told = self._told(config)
+        if not first or not self._has_hooks:
+            yield
+            return
+        with self._recorder.capture() as before:
+            self.tuner.pre_hook(told)
+        try:
+            yield
+        except Exception as error:
+            self._after(told, error)
+            raise
+        self._after(told, None)
+        self._changed |= _changed(before)
+
+    def _after(self, told: dict[str, Any], error: Exception | None) -> None:
+        with self._recorder.capture() as after:
+            self.tuner.post_hook(told, exception=error)
+        self._changed |= _changed(after)
+
+    @property
+    def _has_hooks(self) -> bool:
+        return bool(self.tuner.user_defined_pre_hook or self.tuner.user_defined_post_hook)
+
+    def settle(self, configs: Sequence[Any], key: object, first: bool) -> None:
         """Leave tuner and descriptors as after tuning, with the first configuration as the best."""
+        if first and self._has_hooks:
+            self.tuner.pre_hook(self._told(configs[0]), reset_only=True)
         with self._recorder.capture():
             self._prepare(configs[0])
         self.tuner.best_config = configs[0]
@@ -181,9 +233,23 @@ class _Trial:
         named = {**self.tuner.nargs, **self._kwargs}
         return tuple(self._recorder.memory.view(named[name]) for name in names)
 
+    def restored(self) -> tuple[Any, ...]:
+        """What every trial must find as it was, by name or because a hook changes it."""
+        named = self.views(self.tuner.restore_value)
+        known = {view.buffer for view in (*named, *self.views(self.tuner.reset_to_zero))}
+        memory = self._recorder.memory
+        return (*named, *(memory.whole(index) for index in sorted(self._changed - known)))
+
     def _prepare(self, config: Any) -> None:
         if config.pre_hook is not None:
-            config.pre_hook({**self.tuner.nargs, **self._kwargs, **config.all_kwargs()})
+            config.pre_hook(self._told(config))
+
+    def _told(self, config: Any) -> dict[str, Any]:
+        return {**self.tuner.nargs, **self._kwargs, **config.all_kwargs()}
+
+
+def _changed(steps: Sequence[Recorded]) -> set[int]:
+    return {index for action in actions(steps) for index in written(action)}
 
 
 def _key(tuner: Any, kwargs: dict[str, Any]) -> object:
