@@ -24,7 +24,9 @@ def delegated() -> Path:
 
     It is the parent of this process's own, since a group with limits below it holds no process.
     """
-    base = own().parent
+    if (group := own()) == mount():
+        raise OSError("this process is in no control group but the root")
+    base = group.parent
     if not any(_attribute(base, mark) == b"1" for mark in _MARKS):
         raise OSError(f"the control group {base} is not delegated to the judge")
     offered = (base / "cgroup.controllers").read_text().split()
