@@ -2,6 +2,7 @@
 
 from app.api import (
     accounts,
+    activity,
     comparisons,
     contests,
     downloads,
@@ -19,6 +20,7 @@ ROUTERS = (
     accounts.router,
     contests.router,
     operations.router,
+    activity.router,
     probes.router,
 )
 

@@ -6,9 +6,11 @@ from fastapi import APIRouter, Depends, Form
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from app import clock
 from app.accounts import tokens
 from app.accounts.schemas import Number
 from app.accounts.tokens import TokenRequest
+from app.activity import activity_of
 from app.errors import (
     Conflict,
     Forbidden,
@@ -26,6 +28,7 @@ from app.pages.access import (
     path_here,
     with_accounts,
 )
+from app.pages.charts.calendar import calendar
 from app.pages.rendering import render
 from app.roles import Scope
 from app.schemas import SubmissionFilter
@@ -145,13 +148,15 @@ def you_page(
     request: Request, service: Service, problem: ServiceError | None = None, secret: str = ""
 ) -> Response:
     """The caller's own page, perhaps with what was wrong or with a new token's secret."""
-    me = service.me()
+    me, activity = service.me(), activity_of(service)
     return render(
         request,
         "you.html",
         status=problem.status if problem else 200,
         headers=_retry(problem) | ({"Cache-Control": "no-store"} if secret else {}),
         me=me,
+        activity=activity,
+        calendar=calendar(activity, clock.now().date()),
         provider=provider_name(service),
         page=service.list_submissions(SubmissionFilter(user=me.user), limit=_SHOWN),
         tokens=tokens.list_tokens(service.store, service.caller),
