@@ -10,6 +10,7 @@ from app.errors import NotFound, Unavailable
 from app.roles import Scope
 from app.schemas import Schema
 from app.service import Service
+from app.store import audit
 from kernels.contract import WorkerInfo
 
 _log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ def drain(service: Service, host: str) -> None:
     _check(service, host)
     with _redis_answers():
         service.presence.drain(host, service.caller.name)
+    _note(service, "drain", host)
     _log.info("%s drained the workers of %s", service.caller.name, host)
 
 
@@ -54,7 +56,13 @@ def resume(service: Service, host: str) -> None:
     _check(service, host)
     with _redis_answers():
         service.presence.resume(host)
+    _note(service, "resume", host)
     _log.info("%s resumed the workers of %s", service.caller.name, host)
+
+
+def _note(service: Service, act: str, host: str) -> None:
+    with service.store.write() as session:
+        audit.note(session, service.caller.name, act, {"host": host}, about=host[:64])
 
 
 def _check(service: Service, host: str) -> None:

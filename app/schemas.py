@@ -218,6 +218,8 @@ class SubmissionFilter(Schema):
     stage: Stage | None = None
     verdict: Verdict | None = None
     label: Label | None = None
+    contest: ContestName | None = None
+    """That it was made for."""
 
 
 class BoardEntry(Schema):

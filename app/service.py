@@ -22,9 +22,11 @@ from app.accounts.schemas import Me, QuotaUse
 from app.attempts import Attempts
 from app.boards import Boards, Rendered
 from app.contests import entering
+from app.contests.schemas import Standings
 from app.errors import Conflict, NotFound, Unavailable
 from app.health import HealthCheck
 from app.hidden_cases import HiddenCases
+from app.kept import Kept
 from app.presence import Presence
 from app.reruns import Dispatcher
 from app.roles import Role, Scope
@@ -86,6 +88,8 @@ class Service:
     boards: Boards
     records: Mapping[tuple[str, DeviceName], Record] = field(default_factory=dict)
     """House entries by task and device."""
+    standings: Kept[Standings] = field(default_factory=Kept)
+    """Of contests."""
     caller: Caller = LOCAL
     """For whom it reads and writes."""
 

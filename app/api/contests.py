@@ -24,6 +24,7 @@ from app.contests.schemas import (
     Finals,
     Joined,
     JoinRequest,
+    Left,
     NewContest,
     NewInvite,
     Question,
@@ -77,6 +78,12 @@ def list_entrants(service: WithAccounts, contest: str) -> tuple[Entrant, ...]:
 def join(service: WithAccounts, contest: str, wanted: JoinRequest) -> Joined:
     """Take part: alone, with a new team, or in a team."""
     return taking_part.join(service, contest, wanted)
+
+
+@router.post("/{contest}/leave", responses=problems(409))
+def leave(service: WithAccounts, contest: str) -> Left:
+    """Take part no more, before the end; one may come back."""
+    return taking_part.leave(service, contest)
 
 
 @router.put("/{contest}/entrants/{number}/disqualification", responses=problems(400, 409))

@@ -196,6 +196,17 @@ class Joined(Schema):
     """What others join this new team with; shown this once."""
 
 
+class Left(Schema):
+    """What became of a part that was given up."""
+
+    entrant: str
+    stays: bool
+    """Whether others compete as this entrant; what was made for it is theirs then. Otherwise it
+    is on no board, until somebody comes back."""
+    bound: bool
+    """Whether the caller can only come back as this entrant, since submissions were made for it."""
+
+
 class Entrant(Schema):
     """Who competes."""
 

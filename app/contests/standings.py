@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -14,7 +13,7 @@ from app.roles import Scope
 from app.schemas import BoardEntry
 from app.service import Service
 from app.store import contests
-from app.store.board import Standing
+from app.store.board import BoardName, Standing, versions
 from app.store.contest_tables import ContestRow
 from kernels.contract import HARNESS_VERSION
 
@@ -24,10 +23,15 @@ def standings(service: Service, contest: str) -> Standings:
     service.caller.require(Scope.READ)
     with service.store.read() as session:
         row = row_of(session, contest)
-        stored = contests.final(session, contest)
-        if stored is not None:
-            return Standings.model_validate_json(stored)
-        return worked_out(service, session, row, frozen=is_frozen(service, row))
+        if row.closed_at is not None:
+            return service.standings.get(contest, row.closed_at, lambda: _stored(session, row))
+        frozen = is_frozen(service, row)
+        found = service.standings.get(
+            (contest, frozen),
+            _version(service, session, row),
+            lambda: worked_out(service, session, row, frozen=frozen),
+        )
+        return found.model_copy(update={"own": _own_bests(service, session, row)})
 
 
 def is_frozen(service: Service, contest: ContestRow) -> bool:
@@ -39,13 +43,11 @@ def is_frozen(service: Service, contest: ContestRow) -> bool:
 def worked_out(
     service: Service, session: Session, contest: ContestRow, *, frozen: bool, final: bool = False
 ) -> Standings:
-    """All boards from what is in the database."""
-    own = None if final else contests.entrant_of(session, contest.name, service.caller.user)
-    measured, versions = _measured(session, contest), _versions(service, contest)
-    look = partial(contests.best, session, contest, versions, HARNESS_VERSION, measured=measured)
-    rows = look(before=contest.frozen_at if frozen else None)
-    boards = tuple(_board(task, versions[task], rows) for task in versions)
-    mine = look(entrant=own.id) if own is not None else ()
+    """All boards from what is in the database, without anybody's own best."""
+    found = _versions(service, contest)
+    before = contest.frozen_at if frozen else None
+    rows = _best(service, session, contest, before=before)
+    boards = tuple(_board(task, version, rows) for task, version in found.items())
     return Standings(
         contest=contest.name,
         device=contest.device,
@@ -54,7 +56,6 @@ def worked_out(
         frozen=frozen,
         totals=totals(boards),
         boards=boards,
-        own={row.task: _own(row) for row in mine},
     )
 
 
@@ -89,6 +90,33 @@ def _sum(entrant: str, solved: dict[str, BoardEntry]) -> Total:
         high=max(high, points),
         by_task=by_task,
     )
+
+
+def _best(service: Service, session: Session, contest: ContestRow, **which: Any) -> Sequence[Any]:
+    """Each entrant's best, or one's, for each task."""
+    found, measured = _versions(service, contest), _measured(session, contest)
+    return contests.best(session, contest, found, HARNESS_VERSION, measured=measured, **which)
+
+
+def _own_bests(service: Service, session: Session, contest: ContestRow) -> dict[str, OwnBest]:
+    own = contests.entrant_of(session, contest.name, service.caller.user)
+    if own is None:
+        return {}
+    return {row.task: _own(row) for row in _best(service, session, contest, entrant=own.id)}
+
+
+def _stored(session: Session, contest: ContestRow) -> Standings:
+    body = contests.final(session, contest.name)
+    assert body is not None  # stored in the transaction that closed it
+    return Standings.model_validate_json(body)
+
+
+def _version(service: Service, session: Session, contest: ContestRow) -> tuple[object, ...]:
+    """What changes whenever the boards may; read before them."""
+    found = _versions(service, contest)
+    names = [BoardName(task, version, contest.device) for task, version in found.items()]
+    changes = contests.version(session, contest.name)
+    return (HARNESS_VERSION, contest.frozen_at, tuple(names), changes, versions(session, names))
 
 
 def _versions(service: Service, contest: ContestRow) -> dict[str, int]:

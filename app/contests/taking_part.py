@@ -13,11 +13,12 @@ from app.contests.schemas import (
     Entrant,
     Joined,
     JoinRequest,
+    Left,
     Part,
     Phase,
     Question,
 )
-from app.errors import Conflict, Forbidden, Invalid, TooManyRequests
+from app.errors import Conflict, Forbidden, Invalid, NotFound, TooManyRequests
 from app.roles import Scope
 from app.service import Service
 from app.store import contests, users
@@ -62,7 +63,7 @@ def detail(service: Service, session: Session, row: ContestRow) -> ContestDetail
 
 
 def list_entrants(service: Service, contest: str) -> tuple[Entrant, ...]:
-    """In the order in which they joined; Unauthorised, NotFound."""
+    """Who takes part, in the order in which they joined; Unauthorised, NotFound."""
     service.caller.require(Scope.READ)
     caller = service.caller
     with service.store.read() as session:
@@ -71,6 +72,7 @@ def list_entrants(service: Service, contest: str) -> tuple[Entrant, ...]:
         return tuple(
             entrant_of(row, tuple(members.get(row.id, ())), caller.is_admin, caller.user)
             for row in contests.entrants(session, contest)
+            if row.id in members
         )
 
 
@@ -97,13 +99,35 @@ def join(service: Service, contest: str, wanted: JoinRequest) -> Joined:
         with service.store.write() as session:
             row = row_of(session, contest, lock=True)
             _check_joining(session, row, user, wanted)
+            before = contests.member(session, contest, user)
             entrant = _entrant(session, row, user, wanted, secret)
-            session.add(MemberRow(contest=contest, user=user, entrant=entrant.id))
+            _check_bound(session, before, entrant)
+            session.merge(MemberRow(contest=contest, user=user, entrant=entrant.id, left_at=None))
             session.flush()
             part = _part(session, entrant)
     except IntegrityError:
         raise Conflict("that name is taken in this contest", "Choose another.") from None
     return Joined(part=part, code=secret)
+
+
+def leave(service: Service, contest: str) -> Left:
+    """Take part no more; NotFound (contest, part), Forbidden (disqualified), Conflict (over)."""
+    service.caller.require(Scope.SUBMIT)
+    user = service.caller.name
+    with service.store.write() as session:
+        row = row_of(session, contest, lock=True)
+        own = contests.entrant_of(session, contest, user, lock=True)
+        mine = contests.member(session, contest, user)
+        if own is None or mine is None:
+            raise NotFound(f"{user} takes no part in {contest}", "Nothing is to be left.")
+        if phase(row) in (Phase.ENDED, Phase.CLOSED):
+            raise Conflict(f"contest {contest} is over", "What stands there stays.")
+        if own.disqualified:
+            raise Forbidden(f"{own.name} is disqualified", "Ask the hosts.")
+        mine.left_at = clock.now()
+        session.flush()
+        stays = own.id in contests.members(session, contest)
+        return Left(entrant=own.name, stays=stays, bound=contests.entries(session, own.id) > 0)
 
 
 def ask(service: Service, contest: str, text: str) -> Question:
@@ -192,11 +216,27 @@ def _check_joining(session: Session, row: ContestRow, user: str, wanted: JoinReq
         raise Invalid("a team is made or joined, not both", "Leave one of them out.")
 
 
+def _check_bound(session: Session, before: MemberRow | None, entrant: EntrantRow) -> None:
+    """Conflict for who was somebody else that has submitted: nobody takes work along to another
+    team, nor begins an entrant's quota anew."""
+    if before is None or before.entrant == entrant.id:
+        return
+    if contests.entries(session, before.entrant):
+        known = contests.entrant(session, before.contest, before.entrant)
+        name = known.name if known else "somebody else"
+        raise Conflict(
+            f"submissions were made as {name}, which you have left",
+            f"Come back as {name}: alone, or with the team's code.",
+        )
+
+
 def _entrant(
     session: Session, row: ContestRow, user: str, wanted: JoinRequest, secret: str | None
 ) -> EntrantRow:
     if wanted.code is not None:
         return _team_of(session, row, wanted.code)
+    if wanted.team is None and (alone := contests.alone(session, row.name, user)):
+        return alone  # who has left, and comes back
     name = wanted.team or user
     if name != user and users.by_name(session, name) is not None:
         raise Conflict(f"{name} is an account's name", "Choose another name for the team.")

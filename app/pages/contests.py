@@ -105,6 +105,16 @@ def join(
     return _contest(request, service, contest, code=joined.code)
 
 
+@router.post("/{contest}/leave")
+def leave(request: Request, service: WithAccounts, contest: str) -> Response:
+    """Take part no more."""
+    try:
+        taking_part.leave(service, contest)
+    except ServiceError as problem:
+        return _contest(request, service, contest, problem=problem)
+    return RedirectResponse(f"/contests/{contest}#part", 303)
+
+
 @router.post("/{contest}/questions")
 def ask(request: Request, service: WithAccounts, contest: str, text: Text = "") -> Response:
     """Ask the hosts."""

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from app.contests.taking_part import list_contests
 from app.pages.access import CurrentService
 from app.pages.queries import filter_of, parsed_cursor
 from app.pages.rendering import fragment, render
@@ -29,10 +30,13 @@ def list_submissions(
     verdict: str | None = None,
     stage: str | None = None,
     user: str | None = None,
+    contest: str | None = None,
     cursor: str | None = None,
 ) -> Response:
     """Submissions, newest first; the address holds the filters."""
-    wanted = filter_of(task=task, device=device, verdict=verdict, stage=stage, user=user)
+    wanted = filter_of(
+        task=task, device=device, verdict=verdict, stage=stage, user=user, contest=contest
+    )
     return render(
         request,
         "submissions.html",
@@ -42,6 +46,7 @@ def list_submissions(
         devices=tuple(DeviceName),
         verdicts=tuple(Verdict),
         stages=tuple(Stage),
+        contests=list_contests(service) if service.settings.has_accounts else (),
     )
 
 

@@ -65,6 +65,8 @@ class MemberRow(Base):
     contest: Mapped[str] = mapped_column(_NAME, ForeignKey("contests.name"), primary_key=True)
     user: Mapped[str] = mapped_column(_NAME, ForeignKey("users.name"), primary_key=True)
     entrant: Mapped[int] = mapped_column(SERIAL, ForeignKey("contest_entrants.id"))
+    left_at: Mapped[datetime | None]
+    """None as long as it takes part; the row stays, so that nobody comes back as somebody else."""
 
 
 class EntryRow(Base):

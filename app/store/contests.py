@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, select, tuple_
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, ScalarSelect, Select, case, func, select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app import clock
 from app.store.contest_tables import (
     AnnouncementRow,
+    AuditRow,
     ContestRow,
     EntrantRow,
     EntryRow,
@@ -49,13 +50,15 @@ def entrants(session: Session, contest: str) -> Sequence[EntrantRow]:
 
 
 def size(session: Session, contest: str) -> int:
-    """How many entrants there are."""
-    return session.scalar(select(func.count()).where(EntrantRow.contest == contest)) or 0
+    """How many entrants there are of whom somebody takes part."""
+    present = (MemberRow.contest == contest, MemberRow.left_at.is_(None))
+    return session.scalar(select(func.count(MemberRow.entrant.distinct())).where(*present)) or 0
 
 
 def members(session: Session, contest: str) -> dict[int, list[str]]:
-    """Accounts by entrant."""
-    query = select(MemberRow).where(MemberRow.contest == contest).order_by(MemberRow.user)
+    """Accounts that take part, by entrant."""
+    present = (MemberRow.contest == contest, MemberRow.left_at.is_(None))
+    query = select(MemberRow).where(*present).order_by(MemberRow.user)
     found: dict[int, list[str]] = {}
     for row in session.scalars(query):
         found.setdefault(row.entrant, []).append(row.user)
@@ -74,10 +77,26 @@ def entrant_of(
     session: Session, contest: str, user: str | None, *, lock: bool = False
 ) -> EntrantRow | None:
     """What an account competes as; with `lock` one at a time submits for it."""
-    number = session.scalar(
-        select(MemberRow.entrant).where(MemberRow.contest == contest, MemberRow.user == user)
-    )
-    return None if number is None else entrant(session, contest, number, lock=lock)
+    row = None if user is None else member(session, contest, user)
+    if row is None or row.left_at is not None:
+        return None
+    return entrant(session, contest, row.entrant, lock=lock)
+
+
+def member(session: Session, contest: str, user: str) -> MemberRow | None:
+    """An account's part in a contest, also one that it has left."""
+    return session.get(MemberRow, (contest, user))
+
+
+def alone(session: Session, contest: str, user: str) -> EntrantRow | None:
+    """What an account competes as alone, or did before it left."""
+    mine = (EntrantRow.contest == contest, EntrantRow.name == user, EntrantRow.code.is_(None))
+    return session.scalar(select(EntrantRow).where(*mine))
+
+
+def entries(session: Session, entrant: int) -> int:
+    """How many submissions were made for an entrant."""
+    return session.scalar(select(func.count()).where(EntryRow.entrant == entrant)) or 0
 
 
 def by_code(session: Session, contest: str, code: str) -> EntrantRow | None:
@@ -91,6 +110,11 @@ def enter(session: Session, submission: str, row: EntrantRow) -> None:
     session.add(
         EntryRow(submission=submission, contest=row.contest, entrant=row.id, at=clock.now())
     )
+
+
+def entries_of(contest: str) -> Select[str]:
+    """Names of the submissions for a contest, as part of another query."""
+    return select(EntryRow.submission).where(EntryRow.contest == contest)
 
 
 def entries_since(session: Session, row: EntrantRow, since: datetime) -> list[datetime]:
@@ -147,6 +171,7 @@ def best(
         .join(StandingRow, StandingRow.submission == SubmissionRow.number)
         .where(EntryRow.contest == contest.name, StandingRow.device == contest.device)
         .where(EntrantRow.disqualified == "", StandingRow.held == "")
+        .where(EntrantRow.id.in_(_present(contest.name)))
         .where(StandingRow.harness == harness)
         .where(tuple_(StandingRow.task, StandingRow.task_version).in_(list(versions.items())))
     )
@@ -159,6 +184,27 @@ def best(
     return session.execute(select(found).where(found.c.place == 1).order_by(*order)).all()
 
 
+def _present(contest: str) -> Select[int]:
+    """Numbers of the entrants of whom somebody takes part."""
+    query = select(MemberRow.entrant).where(MemberRow.contest == contest)
+    return query.where(MemberRow.left_at.is_(None))
+
+
+def version(session: Session, contest: str) -> tuple[object, ...]:
+    """What changes whenever hosts or entrants do something that shows on the boards."""
+
+    def of(what: ColumnElement[Any], column: InstrumentedAttribute[str]) -> ScalarSelect[Any]:
+        return select(what).where(column == contest).scalar_subquery()
+
+    found = select(
+        of(func.max(AuditRow.id), AuditRow.contest),
+        of(func.count(MemberRow.left_at), MemberRow.contest),
+        of(func.max(MemberRow.left_at), MemberRow.contest),
+        of(func.count(FinalRerunRow.rerun), FinalRerunRow.contest),
+    )
+    return tuple(session.execute(found).one())
+
+
 def sealed(user: str | None) -> ColumnElement[bool]:
     """Whether a submission is of a contest without final standings, and `user` has no part in it:
     a condition on rows of SubmissionRow."""
@@ -169,8 +215,8 @@ def sealed(user: str | None) -> ColumnElement[bool]:
         .correlate(SubmissionRow)
     )
     if user is not None:
-        mine = select(MemberRow.entrant).where(MemberRow.user == user)
-        query = query.where(EntryRow.entrant.not_in(mine))
+        mine = select(MemberRow.entrant).where(MemberRow.user == user, MemberRow.left_at.is_(None))
+        query = query.where(EntryRow.entrant.not_in(mine), SubmissionRow.user != user)
     return query.exists()
 
 
@@ -198,7 +244,8 @@ def shares(session: Session, row: SubmissionRow, user: str | None) -> bool:
         return False
     if found.open_sources and found.closed_at is not None:
         return True
-    mine = (MemberRow.entrant == found.entrant, MemberRow.user == user)
+    present = MemberRow.left_at.is_(None)
+    mine = (MemberRow.entrant == found.entrant, MemberRow.user == user, present)
     return session.scalar(select(MemberRow.user).where(*mine)) is not None
 
 

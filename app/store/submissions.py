@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.schemas import SubmissionFilter
-from app.store import turns
+from app.store import contests, turns
 from app.store.tables import UNFINISHED, PlanRow, ReportRow, StageRow, SubmissionRow
 from kernels.contract import Stage, Submission, Verdict
 
@@ -67,6 +67,12 @@ def by_id(session: Session, submission: str) -> SubmissionRow | None:
     return session.scalar(select(SubmissionRow).where(SubmissionRow.id == submission))
 
 
+def beginning(session: Session, prefix: str, limit: int) -> Sequence[SubmissionRow]:
+    """The newest submissions whose names begin so."""
+    query = select(SubmissionRow).where(SubmissionRow.id.startswith(prefix, autoescape=True))
+    return session.scalars(query.order_by(SubmissionRow.number.desc()).limit(limit)).all()
+
+
 def by_key(session: Session, user: str, key: str) -> SubmissionRow | None:
     """The submission that a user made with an idempotency key."""
     mine = SubmissionRow.user == user
@@ -109,7 +115,9 @@ def page(
     """At most `limit` rows that arrived before number `before` and are not `hidden`, newest
     first."""
     query = select(SubmissionRow).order_by(SubmissionRow.number.desc()).limit(limit)
-    for name, value in wanted.model_dump(exclude_none=True).items():
+    if wanted.contest is not None:
+        query = query.where(SubmissionRow.id.in_(contests.entries_of(wanted.contest)))
+    for name, value in wanted.model_dump(exclude_none=True, exclude={"contest"}).items():
         query = query.where(getattr(SubmissionRow, name) == value)
     if before is not None:
         query = query.where(SubmissionRow.number < before)

@@ -208,3 +208,80 @@ def named(play: Arena) -> httpx.Client:
     """Somebody who may make a team."""
     play.contest("names", team_size=2)
     return play.house.person("namer")
+
+
+def test_who_leaves_is_on_no_board_and_comes_back_as_nobody_else(play: Arena) -> None:
+    play.contest("leaving", team_size=3)
+    leaver = play.joined("leaver", "leaving")
+    mine = play.judged(leaver, "leaving", 10.0)
+    path = f"{API}/leaving"
+    assert on_board(leaver, path) == ["leaver"]
+    assert leaver.post(f"{path}/leave").json() == {
+        "entrant": "leaver",
+        "stays": False,
+        "bound": True,
+    }
+    assert on_board(leaver, path) == []
+    assert leaver.get(f"{path}/entrants").json() == []
+    assert leaver.get(path).json()["entrants"] == 0
+    assert leaver.get(path).json()["part"] is None
+    assert leaver.get(f"/api/v1/submissions/{mine}").status_code == 200, "one's own"
+    refused(play.house.person("looker").get(f"/api/v1/submissions/{mine}"), 404)
+    refused(leaver.post(f"{path}/leave"), 404)
+    refused(submit(leaver, "leaving"), 403, "does not take part")
+    refused(leaver.post(f"{path}/entrants", json={"team": "fresh"}), 409, "made as leaver")
+    assert leaver.post(f"{path}/entrants", json={}).json()["part"]["entrant"] == "leaver"
+    assert on_board(leaver, path) == ["leaver"]
+    play.change("leaving", ends_at=now())
+    refused(leaver.post(f"{path}/leave"), 409, "is over")
+
+
+def test_a_team_keeps_what_was_made_for_it(play: Arena) -> None:
+    play.contest("teams", team_size=3)
+    path = f"{API}/teams"
+    first, second = play.house.person("first"), play.house.person("second")
+    code = first.post(f"{path}/entrants", json={"team": "pair"}).json()["code"]
+    second.post(f"{path}/entrants", json={})
+    assert second.post(f"{path}/leave").json()["bound"] is False
+    assert second.post(f"{path}/entrants", json={"code": code}).status_code == 201
+    names = [play.judged(person, "teams", 10.0 + n) for n, person in enumerate((first, second))]
+    assert first.post(f"{path}/leave").json()["stays"] is True
+    assert on_board(second, path) == ["pair"]
+    assert [second.get(f"/api/v1/submissions/{name}/source").status_code for name in names] == [
+        200,
+        200,
+    ]
+    assert [first.get(f"/api/v1/submissions/{name}").status_code for name in names] == [200, 404]
+    refused(first.post(f"{path}/entrants", json={}), 409, "made as pair")
+    assert first.post(f"{path}/entrants", json={"code": code}).status_code == 201
+    assert first.get(f"/api/v1/submissions/{names[1]}/source").status_code == 200
+    number = next(e["number"] for e in play.host.get(f"{path}/entrants").json())
+    play.host.put(f"{path}/entrants/{number}/disqualification", json={"reason": "shared"})
+    assert on_board(second, path) == []
+    refused(first.post(f"{path}/leave"), 403, "disqualified")
+
+
+def test_a_list_holds_what_was_made_for_a_contest(play: Arena) -> None:
+    play.contest("listed")
+    lister = play.joined("lister", "listed")
+    mine = submit(lister, "listed").json()["id"]
+    post(lister)
+
+    def listed(person: httpx.Client, contest: str = "listed") -> list[str]:
+        found = person.get("/api/v1/submissions", params={"contest": contest}).json()
+        return [item["id"] for item in found["items"]]
+
+    assert listed(lister) == listed(play.host) == [mine]
+    assert listed(play.house.person("bystander")) == []
+    assert listed(lister, "nothing") == []
+    browser = play.house.browser("lister")
+    assert f"/submissions/{mine}" in browser.get("/submissions?contest=listed").text
+    assert '<option value="listed" selected' in browser.get("/submissions?contest=listed").text
+    assert "Leave the contest" in browser.get("/contests/listed").text
+
+
+def on_board(person: httpx.Client, path: str) -> list[str]:
+    """Who stands on the first board of a contest; asked twice, since it is kept in between."""
+    found = [person.get(f"{path}/standings").json()["boards"][0]["entries"] for _ in range(2)]
+    assert found[0] == found[1]
+    return [entry["user"] for entry in found[0]]
