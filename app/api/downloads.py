@@ -7,16 +7,18 @@ from typing import Annotated
 from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, Depends
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from app.access import api_service
+from app.api.naming import Named
 from app.api.problems import problems
 from app.errors import NotFound
+from app.pages.plans import Number, kernel_text
 from app.schemas import SubmissionDetail
 from app.service import Service
 from kernels.contract import Report
 
-router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 422, 503))
+router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 409, 422, 503))
 _COLOURS = {"accepted": "#1a6b35", "checked": "#0a6466"}
 _WRONG, _WAITING = "#b3261e", "#54585e"
 _CSV = {"content": {"text/csv": {"schema": {"type": "string"}}}}
@@ -33,7 +35,7 @@ CurrentService = Annotated[Service, Depends(api_service)]
 
 
 @router.get("/submissions/{submission}/samples.csv", response_class=Response, responses={200: _CSV})
-def read_samples(service: CurrentService, submission: str) -> Response:
+def read_samples(service: CurrentService, submission: Named) -> Response:
     """Every timed replay: case, its number in the order they were taken, microseconds."""
     report = _measured(service, submission)
     return Response(_table(report), headers=_attached(f"{submission}.csv"), media_type="text/csv")
@@ -42,7 +44,7 @@ def read_samples(service: CurrentService, submission: str) -> Response:
 @router.get(
     "/submissions/{submission}/samples.parquet", response_class=Response, responses={200: _PARQUET}
 )
-def read_samples_as_parquet(service: CurrentService, submission: str) -> Response:
+def read_samples_as_parquet(service: CurrentService, submission: Named) -> Response:
     """The same in Parquet, with submission, task, its version, device and harness as metadata."""
     report = _measured(service, submission)
     return Response(
@@ -52,8 +54,17 @@ def read_samples_as_parquet(service: CurrentService, submission: str) -> Respons
     )
 
 
+@router.get(
+    "/submissions/{submission}/kernels/{number}/{kind}.txt",
+    response_class=PlainTextResponse,
+)
+def read_kernel(service: CurrentService, submission: Named, number: Number, kind: str) -> Response:
+    """What the compiler wrote of a kernel of the plan, from 0: `ttir`, `ttgir`, `ptx`, `sass`."""
+    return kernel_text(service, submission, number, kind)
+
+
 @router.get("/submissions/{submission}/badge.svg", response_class=Response, responses={200: _SVG})
-def read_badge(service: CurrentService, submission: str) -> Response:
+def read_badge(service: CurrentService, submission: Named) -> Response:
     """Task and verdict, with the score where it was measured; for a README."""
     detail = service.submission_detail(submission)
     headers = {"Cache-Control": "no-cache"}

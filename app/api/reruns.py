@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from app.access import api_service
+from app.api.naming import Named
 from app.api.problems import problems
 from app.reruns import presenting, requests
 from app.reruns.requests import Asked
@@ -15,7 +16,7 @@ from app.service import Service
 from kernels.contract import DeviceName, Report
 from kernels.contract.rerun import MOST_PLANS, MOST_ROUNDS, RerunKind
 
-router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 422, 503))
+router = APIRouter(prefix="/api/v1", responses=problems(401, 403, 404, 409, 422, 503))
 
 CurrentService = Annotated[Service, Depends(api_service)]
 Wait = Annotated[float, Query(ge=0, le=60, description="Seconds to wait for its end.")]
@@ -30,7 +31,7 @@ _KNOWN: dict[int | str, dict[str, Any]] = {
     responses={**_KNOWN, **problems(409, 429)},
 )
 async def remeasure(
-    service: CurrentService, response: Response, submission: str, wait: Wait = 0
+    service: CurrentService, response: Response, submission: Named, wait: Wait = 0
 ) -> RerunDetail:
     """Measure an accepted submission once more, from its stored plan and with fresh inputs."""
     asked = await run_sync(requests.remeasure, service, submission)
@@ -38,14 +39,14 @@ async def remeasure(
 
 
 @router.get("/submissions/{submission}/sittings")
-def list_sittings(service: CurrentService, submission: str) -> Sittings:
+def list_sittings(service: CurrentService, submission: Named) -> Sittings:
     """Everything that was measured of a submission, and the score that follows from it."""
     return presenting.sittings_of(service, submission)
 
 
 @router.get("/submissions/{submission}/sittings/{number}")
 def read_sitting(
-    service: CurrentService, submission: str, number: Annotated[int, Path(ge=0, le=10_000)]
+    service: CurrentService, submission: Named, number: Annotated[int, Path(ge=0, le=10_000)]
 ) -> Report:
     """The whole report of one sitting; 0 is the one that the submission was judged by."""
     return presenting.sitting_report(service, submission, number)
@@ -59,7 +60,7 @@ def read_sitting(
 async def inspect(
     service: CurrentService,
     response: Response,
-    submission: str,
+    submission: Named,
     request: InspectRequest,
     wait: Wait = 0,
 ) -> RerunDetail:
@@ -70,7 +71,7 @@ async def inspect(
 
 
 @router.get("/submissions/{submission}/reruns")
-def list_reruns(service: CurrentService, submission: str) -> tuple[RerunDetail, ...]:
+def list_reruns(service: CurrentService, submission: Named) -> tuple[RerunDetail, ...]:
     """The latest reruns of a submission, the newest first."""
     return presenting.reruns_of(service, submission)
 

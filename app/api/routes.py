@@ -9,6 +9,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import PlainTextResponse, Response
 
 from app.access import api_service, api_service_for_all
+from app.api.naming import Named
 from app.api.parsing import submit_request
 from app.api.problems import problems
 from app.overall import standings
@@ -128,16 +129,16 @@ def list_submissions(
     return service.list_submissions(wanted, cursor=cursor, limit=limit)
 
 
-@router.get("/submissions/{submission}", responses=problems(404))
+@router.get("/submissions/{submission}", responses=problems(404, 409))
 async def read_submission(
-    service: CurrentService, submission: str, wait: Wait = 0
+    service: CurrentService, submission: Named, wait: Wait = 0
 ) -> SubmissionDetail:
     """One submission with its log and, once finished, its report."""
     return await service.wait(submission, wait)
 
 
-@router.post("/submissions/{submission}/cancel", responses=problems(403, 404))
-def cancel_submission(service: CurrentService, submission: str) -> SubmissionDetail:
+@router.post("/submissions/{submission}/cancel", responses=problems(403, 404, 409))
+def cancel_submission(service: CurrentService, submission: Named) -> SubmissionDetail:
     """End a submission that is not finished: it gets the verdict `cancelled`.
 
     A finished one stays as it is, so that repeating is harmless.
@@ -147,10 +148,10 @@ def cancel_submission(service: CurrentService, submission: str) -> SubmissionDet
 
 @router.get(
     "/submissions/{submission}/source",
-    responses=problems(404),
+    responses=problems(404, 409),
     response_class=PlainTextResponse,
 )
-def read_source(service: CurrentService, submission: str) -> Response:
+def read_source(service: CurrentService, submission: Named) -> Response:
     """The source as it was submitted."""
     return PlainTextResponse(
         service.submission_source(submission), headers={"X-Content-Type-Options": "nosniff"}
@@ -159,10 +160,10 @@ def read_source(service: CurrentService, submission: str) -> Response:
 
 @router.get(
     "/submissions/{submission}/plan",
-    responses={200: _BINARY, **problems(404)},
+    responses={200: _BINARY, **problems(404, 409)},
     response_class=Response,
 )
-def read_plan(service: CurrentService, submission: str) -> Response:
+def read_plan(service: CurrentService, submission: Named) -> Response:
     """The packed launch plan, which can be measured again without building."""
     plan = service.submission_plan(submission)
     name = f'attachment; filename="{submission}.bundle"'
@@ -171,13 +172,13 @@ def read_plan(service: CurrentService, submission: str) -> Response:
     )
 
 
-async def _existing(service: CurrentService, submission: str) -> str:
+async def _existing(service: CurrentService, submission: Named) -> str:
     return (await run_sync(service.submission_detail, submission)).id
 
 
 @router.get(
     "/submissions/{submission}/events",
-    responses={200: _EVENT_STREAM, **problems(404)},
+    responses={200: _EVENT_STREAM, **problems(404, 409)},
     response_class=EventSourceResponse,
 )
 async def follow_submission(

@@ -94,6 +94,11 @@ def show_kernel(
 @router.get("/submissions/{submission}/kernels/{number}/{kind}.txt")
 def read_text(service: CurrentService, submission: str, number: Number, kind: str) -> Response:
     """One text as the compiler wrote it."""
+    return kernel_text(service, submission, number, kind)
+
+
+def kernel_text(service: Service, submission: str, number: int, kind: str) -> Response:
+    """A kernel's text for whoever may see the source; NotFound, Forbidden."""
     opened = _open(service, submission)
     kernel = _kernel(opened, number)
     text = compiled.text_of(opened.bundle, kernel, _kind(kind, list(kernel.texts)))
