@@ -312,3 +312,55 @@ def test_changes_that_exclude_each_other_are_one_choice() -> None:
     (choice,) = choices(case)
     # Never without both of the copies that one of the candidates goes without.
     assert sorted(len(alternative.steps) for alternative in choice.alternatives) == [7, 7, 8]
+
+
+def test_what_only_a_timed_call_wrote_is_written_in_the_plan_too() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def solve(x):
+    y = torch.empty_like(x)
+    print(do_bench(lambda: launch(x, y, 64)))
+    return y
+"""
+    )
+    assert [step.kind for step in case.steps] == ["launch"]
+    assert any("what a timed call wrote is used later" in note for note in case.notes)
+
+
+def test_a_timed_call_that_prepares_what_another_kernel_reads_is_in_the_plan() -> None:
+    case = plan_of(
+        TUNER
+        + """
+@triton.jit
+def doubled(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + offsets, mask=offsets < count)
+    tl.store(y_ptr + offsets, value * 2, mask=offsets < count)
+
+def solve(x):
+    packed, y, unused = torch.zeros_like(x), torch.empty_like(x), torch.empty_like(x)
+    do_bench(lambda: launch(x, unused, 32))
+    do_bench(lambda: launch(x, packed, 64))
+    doubled[(2,)](packed, y, 100, BLOCK=64)
+    return y
+"""
+    )
+    launches = [step for step in case.steps if isinstance(step, Launch)]
+    assert [launch.grid[0] for launch in launches] == [2, 2]
+    assert case.steps[0].kind == "op"
+
+
+def test_timing_for_information_alone_adds_nothing() -> None:
+    case = plan_of(
+        TUNER
+        + """
+def solve(x):
+    packed, y = torch.empty_like(x), torch.empty_like(x)
+    launch(x, packed, 64)
+    launch(packed, y, 128)
+    do_bench(lambda: launch(packed, y, 32))
+    return y
+"""
+    )
+    assert [step.grid[0] for step in case.steps if isinstance(step, Launch)] == [2, 1]

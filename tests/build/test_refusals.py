@@ -1,5 +1,7 @@
 """Each refusal names the line of the submission and says what to write instead."""
 
+import re
+
 import pytest
 
 from kernels.contract import Permissions
@@ -101,8 +103,11 @@ def test_random_numbers_are_refused(code: str) -> None:
         ("x.__cuda_array_interface__", "handed to another library", "launch Triton kernels only"),
         ("with torch.autocast('cuda'): pass", "torch.autocast is not", "cast explicitly"),
         ("for _ in range(3000): y.zero_()", "more than 2000 device operations", "inside a kernel"),
-        ("copy[(1, 70000)](x, y, 100, BLOCK=64)", "outside the limits", ""),
-        ("copy[(2 ** 30, 4)](x, y, 100, BLOCK=64)", "2**31-1 programs", ""),
+        ("copy[(1, 70000)](x, y, 100, BLOCK=64)", "outside the limits", "dimension of the grid"),
+        ("copy[(2 ** 30, 4)](x, y, 100, BLOCK=64)", "2**31-1 programs", "let each program do more"),
+        ("x[1:].copy_(x[:-1])", "torch.copy: some elements of the input tensor", "clone()"),
+        ("y.view(10, 10).copy_(y.view(10, 10).t())", "refer to a single memory", "clone()"),
+        ("y[:1].expand(100).copy_(x)", "refer to a single memory location", "clone()"),
         ("torch.empty(1 << 34, device=0).zero_()", "more than 64 GiB", "smaller tensors"),
         ("at[(1,)](12345 * 16)", "the address of no tensor", "the tensor itself"),
         ("torch.zeros(3, device='cuda', dtype=torch.complex64)", "torch.complex64", "real type"),
@@ -114,8 +119,86 @@ def test_what_a_plan_cannot_hold_is_refused(code: str, reason: str, remedy: str)
     assert failure.verdict == "rejected", failure
     assert reason in failure.reason
     assert failure.diagnostics[0].line == AFTER_COPY + 4
-    if remedy:
-        assert remedy in (failure.diagnostics[0].remedy or "")
+    assert remedy in (failure.diagnostics[0].remedy or "")
+
+
+# One of each kind that people call, a line each; y is a new tensor like x.
+REFUSED = """
+x.view(10, 10) @ x.view(10, 10)
+torch.addmm(y.view(10, 10), x.view(10, 10), x.view(10, 10))
+torch.bmm(x.view(1, 10, 10), x.view(1, 10, 10))
+torch.nn.functional.conv1d(x.view(1, 1, 100), x.view(1, 1, 100))
+torch.nn.functional.scaled_dot_product_attention(*[x.view(1, 1, 10, 10)] * 3)
+torch.nn.functional.layer_norm(x, (100,))
+torch.nn.functional.rms_norm(x, (100,))
+torch.nn.functional.gelu(x)
+torch.nn.functional.cross_entropy(x.view(10, 10), torch.zeros(10, dtype=torch.long, device=0))
+torch.nn.functional.pad(x.view(1, 1, 100), (1, 1), mode="reflect")
+torch.nn.functional.interpolate(x.view(1, 1, 100), 50)
+torch.nn.functional.max_pool1d(x.view(1, 1, 100), 2)
+torch.nn.functional.embedding(torch.zeros(9, dtype=torch.long, device=0), x.view(10, 10))
+torch.softmax(x, 0)
+torch.log_softmax(x, 0)
+torch.logsumexp(x, 0)
+x.sum()
+x.mean()
+x.amax()
+x.max()
+x.argmax()
+x.prod()
+x.var()
+x.std()
+x.norm()
+x.any()
+x.sort()
+x.topk(3)
+x.median()
+x.cumsum(0)
+x.flip(0)
+x.view(10, 10).tril()
+x.view(10, 10).triu()
+x[torch.arange(9, device=0)]
+x.index_select(0, torch.arange(9, device=0))
+x.gather(0, torch.arange(9, device=0))
+y.scatter_(0, torch.arange(9, device=0), x)
+y.scatter_add_(0, torch.arange(9, device=0), x)
+y.index_copy_(0, torch.arange(9, device=0), x[:9])
+y.index_add_(0, torch.arange(9, device=0), x[:9])
+y[torch.arange(9, device=0)] = x[:9]
+y.masked_fill_(torch.ones(100, dtype=torch.bool, device=0), 0)
+torch.where(torch.ones(100, dtype=torch.bool, device=0), x, y)
+torch._foreach_add_([y], 1.0)
+torch._foreach_mul([x, y], [y, x])
+x + 1
+x * y
+x / 2
+x.pow(2)
+x.exp()
+x.sqrt()
+x.rsqrt()
+x.abs()
+x.clamp(0)
+x.round()
+x > 0
+x == y
+torch.maximum(x, y)
+torch.lerp(x, y, 0.5)
+torch.outer(x, x)
+torch.cdist(x.view(10, 10), x.view(10, 10))
+torch.fft.rfft(x)
+"""
+
+
+def test_whatever_is_refused_has_its_line_and_a_remedy() -> None:
+    calls = REFUSED.strip().splitlines()
+    guarded = "".join(
+        f"    try: {call}\n    except RuntimeError as e: assert e.remedy.startswith('write it')\n"
+        for call in calls
+    )
+    case = plan_of(f"{SOLVE}{guarded}    return run(x, y)")
+    noted = {int(match[1]) for note in case.notes if (match := re.search(r"at line (\d+)", note))}
+    lines = {AFTER_COPY + 2 + 2 * number: call for number, call in enumerate(calls)}
+    assert [call for line, call in lines.items() if line not in noted] == []
 
 
 def test_a_refusal_that_was_swallowed_is_still_shown() -> None:
@@ -159,9 +242,12 @@ def test_without_a_launch_there_is_no_plan() -> None:
 
 def test_every_result_must_be_written() -> None:
     failure = failed(
-        "def solve(x):\n    run(x, torch.empty_like(x))\n    return torch.empty_like(x)"
+        "def solve(x):\n    run(x, torch.empty_like(x))\n    if x.numel():\n"
+        "        return torch.empty_like(x)\n    return x"
     )
     assert failure.reason == "case case_0: no kernel and no operation writes result 0"
+    assert failure.diagnostics[0].line == AFTER_COPY + 3
+    assert failure.diagnostics[0].remedy
 
 
 def test_finishing_is_allowed_where_the_task_says_so() -> None:

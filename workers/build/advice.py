@@ -51,9 +51,43 @@ _REMEDIES = (
         "give each thread less to do: with more warps (num_warps), in smaller blocks, or in a loop "
         "that the compiler does not unroll",
     ),
+    (r"is outside the limits \(2\*\*31-1", "put the largest dimension of the grid first"),
+    (r"has over 2\*\*31-1 programs", "let each program do more: larger blocks, or a loop"),
+    (r"needs more than 1 GiB of global scratch", "launch fewer programs, each in a loop"),
+    (r"-block clusters is too large", "use a smaller num_ctas, or a grid that it divides"),
     (r"Unable to find a compiler|Command '\['?(c\+\+|g\+\+|gcc|ninja)|Ninja is required",
      "nothing but Triton kernels can be compiled here"),
 )  # fmt: skip
+
+
+_IN_A_KERNEL = "write it as a Triton kernel"
+_INSTEAD = (
+    (
+        r"(add|b|base_addb)?mm|(add)?mv|dot|vdot|linear|matmul|bmm|addr|scaled_mm|einsum|conv.*"
+        r"|.*attention.*",
+        "with tl.dot",
+    ),
+    (
+        r"index.*|gather|take.*|scatter.*|flip|masked.*|where|tril|triu|.*_pad\d?d?|repeat_interleave"
+        r"|embedding.*|put|rot90",
+        "that loads or stores by index or under a mask: pass it what it needs to compute them",
+    ),
+    (r"sort|topk|kthvalue|median|argsort|mode", "with tl.sort or tl.topk"),
+    (r"cum.*|logcumsumexp", "with tl.cumsum or tl.associative_scan"),
+    (
+        r"sum|mean|amax|amin|max|min|prod|var|std|norm|.*norm|argmax|argmin|any|all|logsumexp"
+        r"|.*softmax.*|.*loss.*|linalg.*",
+        "with tl.sum, tl.max or tl.reduce",
+    ),
+)
+_MAY = "torch may allocate, fill, copy, cast, join and view"
+
+
+def instead_of(operation: str) -> str:
+    """What to write instead of a torch operation that computes."""
+    found = (how for pattern, how in _INSTEAD if re.fullmatch(pattern, operation))
+    how = next(found, "")
+    return f"{_IN_A_KERNEL}{' ' if how else ''}{how}; {_MAY}"
 
 
 def remedy(message: str) -> str | None:

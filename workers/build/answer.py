@@ -1,9 +1,9 @@
 """Cases traced in processes of their own, which answer with files in the scratch."""
 
+import contextlib
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def prepare(session: Session) -> "Prepared":
     return Prepared(session, entry)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _alarm(session: Session) -> Iterator[None]:
     """End an import that does not end; cases have their own watch, which kills."""
 
@@ -143,11 +143,28 @@ class Prepared:
         session, task = self._session, self._session.request.task
         chosen = task.cases[number]
         arguments = case.arguments(task, chosen, session.values, session.recorder)
-        outputs = case.trace(task, chosen, arguments, self._entry, self._call, session.recorder)
-        plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
+        try:
+            outputs = case.trace(task, chosen, arguments, self._entry, self._call, session.recorder)
+            session.candidates.keep_effects({view.buffer for view in outputs})
+            plan = assembly.assemble(chosen, session.recorder, outputs, self._prefix, session.blobs)
+        except BuildFailed as error:
+            if task.style == "out" or error.line is not None:
+                raise
+            raise error.at(self._line_of_return(arguments)) from None
         return _with_swallowed(
             session.picks.linked(session.candidates.merged(plan)), session.recorder.refusals
         )
+
+    def _line_of_return(self, arguments: Sequence[Any]) -> int | None:
+        """Line at which the entry function returns, which is called again to see it."""
+        lines: list[int] = []
+        source = self._session.source
+        with contextlib.suppress(BuildFailed):  # it did not fail the first time: it keeps state
+            self._call(
+                lambda: source.watching_returns(lambda: self._entry(*arguments), lines.append)
+            )
+            return lines[-1] if lines else None
+        return None
 
     def _call(self, function: Callable[[], Any]) -> Any:
         with self._session.facade:

@@ -37,10 +37,58 @@ def scalar_tensor(value: float, **keywords: Any) -> Tensor:
     return torch.full((), value, **keywords)
 
 
+def scattered(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`slice_scatter` and its like: a clone, part of which is written over."""
+
+    def result(source: Tensor, part: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        whole = source.clone()
+        view(whole, *args, **keywords).copy_(part)
+        return whole
+
+    return result
+
+
+def diag_embed(source: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """`torch.diag` of a vector: zeros, with a diagonal that is written over."""
+    size = source.shape[-1] + abs(offset)
+    result = source.new_zeros((*source.shape[:-1], size, size)).movedim((-2, -1), (dim1, dim2))
+    result.diagonal(offset, dim1, dim2).copy_(source)
+    return result
+
+
+def block_diag(tensors: list[Tensor]) -> Tensor:
+    """`torch.block_diag`: zeros, with blocks that are written over."""
+    blocks = [tensor.expand(1, -1) if tensor.dim() < 2 else tensor for tensor in tensors]
+    result = blocks[0].new_zeros([sum(block.shape[dim] for block in blocks) for dim in (0, 1)])
+    row = column = 0
+    for block in blocks:
+        rows, columns = block.shape
+        result[row : row + rows, column : column + columns] = block
+        row, column = row + rows, column + columns
+    return result
+
+
+EACH = "aten::_foreach_"
+
+
+def for_each(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`torch._foreach_add_` and its like: one operation after the other."""
+    function = getattr(aten, func._schema.name.removeprefix(EACH))
+    count = len(args[0])
+    columns = [a if isinstance(a, list | tuple) else [a] * count for a in args]
+    results = [function(*each, **kwargs) for each in zip(*columns, strict=True)]
+    return results if func._schema.returns else None
+
+
 TABLE: dict[OpOverload, Callable[..., Tensor]] = {
     aten.repeat.default: repeat,
     aten.roll.default: roll,
     aten.scalar_tensor.default: scalar_tensor,
+    aten.slice_scatter.default: scattered(aten.slice.Tensor),
+    aten.select_scatter.default: scattered(aten.select.int),
+    aten.diagonal_scatter.default: scattered(aten.diagonal.default),
+    aten.diag_embed.default: diag_embed,
+    aten.block_diag.default: block_diag,
 }
 """Carried out under the recording mode, so that their parts are recorded."""
 

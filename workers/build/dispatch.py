@@ -8,7 +8,8 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-from workers.build import custom_ops, decompositions, operations
+from workers.build import custom_ops, decompositions, operations, overlap
+from workers.build.advice import instead_of
 from workers.build.known import ELEMENTS
 from workers.build.recorder import Recorder
 from workers.build.tensors import (
@@ -34,12 +35,11 @@ _REBOUND = {torch.ops.aten.set_, *_RESIZES}
 """Operations after which a tensor lies elsewhere, or ends earlier; nothing moves. So it is with
 those that torch itself marks as views in place, such as `t_`."""
 _COPY = torch.ops.aten.copy_.default
+_FILLS = {"aten.zero_.default", "aten.fill_.Scalar"}
+"""Operations that may write an element twice."""
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
 """Namespaces of operations that torch itself carries out."""
-_DO_IT_IN_A_KERNEL = (
-    "write it as a Triton kernel; torch may allocate, fill, copy, cast, join and view"
-)
 
 
 class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -124,6 +124,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = self._shape_of_result(func, name, args, kwargs)
         outputs = [o for o in tree_flatten(result)[0] if isinstance(o, torch.Tensor)]
         self._check_bounds(name, outputs)
+        if func._schema.is_mutable and name not in _FILLS:
+            self._check_overlap(name, args)
         if name in _ALLOCATIONS or _rebinds(func):
             return result
         mutable = func._schema.is_mutable
@@ -154,6 +156,11 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 f"{_spoken(name)} gives a tensor that ends behind the memory it lies in",
                 "take a view of what was allocated, or allocate a larger tensor",
             )
+
+    def _check_overlap(self, name: str, args: Any) -> None:
+        target, *sources = device_tensors(args)
+        if overlap.overlaps(target, sources):
+            raise self._recorder.refused(f"{_spoken(name)}: {overlap.PROBLEM}", overlap.REMEDY)
 
     def _shape_of_result(self, func: OpOverload, name: str, args: Any, kwargs: Any) -> Any:
         if func.overloadpacket in _RESIZES and _grows(*args[:2]):
@@ -195,7 +202,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             )
         return self._recorder.refused(
             f"{_as_called(name)}: the work must be done by Triton kernels",
-            _DO_IT_IN_A_KERNEL,
+            instead_of(name.split(".")[1].strip("_")),
         )
 
 
@@ -214,6 +221,8 @@ def _by_position(name: str, args: tuple[Any, ...]) -> bool:
 
 
 def _decomposed(func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if func._schema.name.startswith(decompositions.EACH):
+        return decompositions.for_each(func, args, kwargs)
     if has_kernel(func, "CompositeImplicitAutograd"):
         result = func.decompose(*args, **kwargs)
         if result is not NotImplemented:

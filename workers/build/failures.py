@@ -30,6 +30,17 @@ class BuildFailed(Exception):
         diagnostic = Diagnostic(message=reason, line=line, remedy=remedy)
         self.failure = failure(verdict, reason, [diagnostic] if remedy or line else [])
 
+    @property
+    def line(self) -> int | None:
+        """The first line of the submission that it names."""
+        return next((d.line for d in self.failure.diagnostics if d.line is not None), None)
+
+    def at(self, line: int | None) -> "BuildFailed":
+        """The same, with a line."""
+        first, *more = self.failure.diagnostics or [Diagnostic(message=self.failure.reason)]
+        found = (first.model_copy(update={"line": line}), *more)
+        return BuildFailed.of(self.failure.model_copy(update={"diagnostics": found}))
+
     @classmethod
     def of(cls, failure: Failure) -> Self:
         """One that carries a failure which is already in words."""
@@ -76,7 +87,8 @@ def _explained(
         return failure(error.verdict, reason, [diagnostic])
     if isinstance(error, ValidationError):
         reason, line = problem(error), source.line_of(error.__traceback__)
-        return failure("rejected", reason, [Diagnostic(message=reason, line=line)])
+        diagnostic = Diagnostic(message=reason, line=line, remedy=remedy(reason))
+        return failure("rejected", reason, [diagnostic])
     if isinstance(error, CompilationError):
         return _of_compilation(error, source)
     if isinstance(error, SyntaxError) and error.filename == FILE:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from kernels.contract import Device, Launch, cubin
 from workers.build import arguments
+from workers.build.advice import remedy
 from workers.build.failures import problem
 from workers.build.kernels import KernelTable, function_name
 from workers.build.recorder import Recorder
@@ -111,6 +112,7 @@ class Launcher:
                 line=self._recorder.line(),
             )
         except ValidationError as error:
-            raise self._recorder.refused(f"launch of {name}: {problem(error)}") from None
+            reason = f"launch of {name}: {problem(error)}"
+            raise self._recorder.refused(reason, remedy(reason)) from None
         cubin.check_launch(launch, self._kernels.facts(self._metadata.name, binary), name)
         self._recorder.emit(launch)

@@ -92,7 +92,10 @@ def _scalar(memory: Memory, value: Any) -> OpScalar:
         )
     if value is None or isinstance(value, bool | int):
         return value
-    raise Refusal(f"an argument of type {type(value).__name__} cannot stand in a plan")
+    raise Refusal(
+        f"an argument of type {type(value).__name__} cannot stand in a plan",
+        "give torch operations tensors, numbers and element types",
+    )
 
 
 def _tensor(memory: Memory, value: torch.Tensor) -> View | OpScalar:

@@ -46,7 +46,7 @@ class Session:
         device = DEVICES[request.device]
         finishing = request.task.permissions.finishing
         self.worlds = Worlds(scratch / "worlds", self.compiler)
-        self.candidates = Candidates(self.worlds, self.recorder)
+        self.candidates = Candidates(self.worlds, self.recorder, self.kernels)
         self.picks = Picks(self.worlds, self.recorder)
         hooks = RecordingHooks(
             self.recorder, self.candidates, finishing, lambda: self.facade.function_mode()
