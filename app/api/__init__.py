@@ -8,6 +8,7 @@ from app.api import (
     downloads,
     operations,
     probes,
+    rejudging,
     reruns,
     routes,
 )
@@ -15,6 +16,7 @@ from app.api import (
 ROUTERS = (
     routes.router,
     reruns.router,
+    rejudging.router,
     comparisons.router,
     downloads.router,
     accounts.router,

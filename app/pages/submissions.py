@@ -14,6 +14,7 @@ from app.pages.access import CurrentService
 from app.pages.queries import filter_of, parsed_cursor
 from app.pages.rendering import fragment, render
 from app.pages.report import ReportView, view_of
+from app.rejudging import rejudge
 from app.schemas import SubmissionDetail
 from app.service import Service
 from kernels.contract import DeviceName, Stage, Verdict
@@ -63,6 +64,12 @@ def show_submission(request: Request, service: CurrentService, submission: str) 
 def cancel_submission(service: CurrentService, submission: str) -> Response:
     """End a submission that is not finished."""
     return RedirectResponse(f"/submissions/{service.cancel(submission).id}", 303)
+
+
+@router.post("/submissions/{submission}/rejudge")
+def judge_again(service: CurrentService, submission: str) -> Response:
+    """Judge its source again, as a new submission."""
+    return RedirectResponse(f"/submissions/{rejudge(service, submission).id}", 303)
 
 
 async def _existing(service: CurrentService, submission: Annotated[str, Path()]) -> str:

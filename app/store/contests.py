@@ -112,6 +112,20 @@ def enter(session: Session, submission: str, row: EntrantRow) -> None:
     )
 
 
+def enter_again(session: Session, submission: str, first: EntryRow) -> None:
+    """Enter a submission in the place of an earlier one of the same source, as of then."""
+    session.add(
+        EntryRow(submission=submission, contest=first.contest, entrant=first.entrant, at=first.at)
+    )
+
+
+def open_entry(session: Session, submission: str) -> EntryRow | None:
+    """A submission's part in a contest that is not closed."""
+    query = select(EntryRow).join(ContestRow, ContestRow.name == EntryRow.contest)
+    query = query.where(EntryRow.submission == submission, ContestRow.closed_at.is_(None))
+    return session.scalar(query)
+
+
 def entries_of(contest: str) -> Select[str]:
     """Names of the submissions for a contest, as part of another query."""
     return select(EntryRow.submission).where(EntryRow.contest == contest)

@@ -40,6 +40,7 @@ OPERATIONS = (
     "GET /api/v1/submissions",
     "GET /api/v1/submissions/{submission}",
     "POST /api/v1/submissions/{submission}/cancel",
+    "POST /api/v1/submissions/{submission}/rejudge",
     "GET /api/v1/submissions/{submission}/source",
     "GET /api/v1/submissions/{submission}/plan",
     "GET /api/v1/submissions/{submission}/samples.csv",
@@ -90,6 +91,8 @@ OPERATIONS = (
     "POST /api/v1/contests/{contest}/finals",
     "POST /api/v1/contests/{contest}/close",
     "GET /api/v1/contests/{contest}/audit",
+    "GET /api/v1/submissions/{submission}/kernels/{number}/{kind}.txt",
+    "GET /api/v1/me/activity",
     "GET /api/v1/health",
 )
 REFUSING = (

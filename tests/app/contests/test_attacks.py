@@ -9,7 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from app.store.contest_tables import EntrantRow
+from app.store.contest_tables import EntrantRow, EntryRow
 from kernels.catalog import Catalog
 from tests.app.accounts.test_tokens import refused
 from tests.app.api.talking import post
@@ -234,6 +234,23 @@ def test_who_leaves_is_on_no_board_and_comes_back_as_nobody_else(play: Arena) ->
     assert on_board(leaver, path) == ["leaver"]
     play.change("leaving", ends_at=now())
     refused(leaver.post(f"{path}/leave"), 409, "is over")
+
+
+def test_what_is_judged_again_for_an_entrant_counts_from_then(play: Arena) -> None:
+    play.contest("errors")
+    unlucky = play.joined("unlucky", "errors")
+    first = submit(unlucky, "errors").json()["id"]
+    unlucky.post(f"/api/v1/submissions/{first}/cancel")
+    play.change("errors", ends_at=now())
+    path = f"/api/v1/submissions/{first}/rejudge"
+    refused(unlucky.post(path), 403, "is over")
+    again = play.host.post(path).json()
+    assert again["user"] == "unlucky"
+    listed = unlucky.get("/api/v1/submissions", params={"contest": "errors"}).json()["items"]
+    assert [item["id"] for item in listed] == [again["id"], first]
+    with play.house.store.read() as session:
+        made = {row.submission: row.at for row in session.query(EntryRow)}
+    assert made[again["id"]] == made[first]
 
 
 def test_a_team_keeps_what_was_made_for_it(play: Arena) -> None:
