@@ -47,6 +47,41 @@ def test_a_right_reference_has_no_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("right", "problem"),
+    [
+        ("x.double().abs().clamp(min=1e9) - 1e9 + 5", "takes zeros for x"),
+        ("torch.cat([x[:-1].double(), x.new_zeros(1)])", "ignores the end of dimension 0 of x"),
+    ],
+)
+def test_inputs_that_may_be_ignored_are_found(tmp_path: Path, right: str, problem: str) -> None:
+    source = f"import torch\ndef reference(x): return {right}\nbaseline = reference\n"
+    assert f"no case tells when a submission {problem}" in found(tmp_path, source)
+
+
+@pytest.mark.parametrize(("size", "problem"), [(40, "takes 45 for n"), (50, "")])
+def test_numbers_that_may_be_ignored_are_found(tmp_path: Path, size: int, problem: str) -> None:
+    """The number counts only below the size."""
+    inputs = Parameter(name="x", shape=("N",)), Parameter(name="n", value="n")
+    cases = tuple(
+        Case(
+            name=f"of_{n}",
+            kind=kind,
+            values={"N": size, "n": n, "dtype": DType.FLOAT32},
+            interpreter=True,
+        )
+        for n, kind in ((40, "test"), (45, "benchmark"))
+    )
+    source = """
+import torch
+def baseline(x, n): return x * 3 + (torch.arange(len(x)) < n)
+def reference(x, n): return baseline(x.double(), n)
+"""
+    problems_ = found(tmp_path, source, task(inputs=inputs, cases=cases))
+    assert problem in problems_
+    assert bool(problem) == bool(problems_)
+
+
+@pytest.mark.parametrize(
     ("reference", "problem"),
     [
         ("x.double() * torch.rand(())", "changes from call to call"),

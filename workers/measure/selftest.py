@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from kernels.contract import Case, Distribution, DType, Task, TensorSpec
-from workers.measure import inputs
+from workers.measure import inputs, mutants
 from workers.measure.compare import compare
 from workers.measure.reference import Expected, Reference, load
 
@@ -57,7 +57,7 @@ def problems(task: Task, path: str, seed: int) -> list[str]:
     small = [case for case in task.cases if case.interpreted]
     floats = {_output(s) for case in small for s in task.results(case) if _coarser(s)}
     found += [f"{name}: half the precision is accepted in every case" for name in floats - told]
-    return found
+    return found + list(mutants.unnoticed(task, reference, seed))
 
 
 def rounded(values: Tensor, bits: int) -> Tensor:

@@ -8,6 +8,9 @@ SIGMAS = 6
 LAGS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 STEPS = {torch.float32: 2.0**-22, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 """Twice the relative spacing of each type's numbers, for a product rounded twice."""
+MOST = 65536
+masks = {}
+"""Of one submission, by seed: the start of a mask, in standard deviations."""
 
 
 def baseline(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
@@ -17,7 +20,7 @@ def baseline(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
 
 def accept(arguments, results) -> str:
     """Every element zero or scaled, and those that are zero as if drawn one by one."""
-    (x, p, _), (y,) = arguments, results
+    (x, p, seed), (y,) = arguments, results
     x, y, step = x.double(), y.double(), STEPS[y.dtype]
     dropped = y == 0
     wanted = x / (1 - p) if p < 1 else torch.zeros_like(x)
@@ -28,7 +31,8 @@ def accept(arguments, results) -> str:
             f"y differs in {int(wrong.sum())} of {y.numel()} elements, first at {place}: "
             f"got {float(y[place]):.6g}, expected 0 or {float(wanted[place]):.6g}"
         )
-    return _rate(dropped, p) or _pattern(dropped.double() - p, p)
+    deviation = dropped.double() - p
+    return _rate(dropped, p) or _pattern(deviation, p) or _other_seeds(deviation, p, seed)
 
 
 def make_inputs(specs, values, distribution, generator):
@@ -60,4 +64,20 @@ def _pattern(deviation: torch.Tensor, p: float) -> str:
                 f"whether an element is dropped goes along with the one {lag} places on: "
                 f"a correlation of {found:.0f} standard deviations"
             )
+    return ""
+
+
+def _other_seeds(deviation: torch.Tensor, p: float, seed: int) -> str:
+    if deviation.numel() < 4096 or not 0 < p < 1:
+        return ""
+    mask = deviation[:MOST].cpu() / math.sqrt(p * (1 - p))
+    for other, theirs in masks.items():
+        products = mask[: len(theirs)] * theirs[: len(mask)]
+        found = float(products.sum()) / math.sqrt(len(products))
+        if other != seed and abs(found) > SIGMAS:
+            return (
+                f"what seed {seed} drops goes along with what seed {other} drops: "
+                f"a correlation of {found:.0f} standard deviations"
+            )
+    masks.setdefault(seed, mask)
     return ""
