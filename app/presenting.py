@@ -13,7 +13,7 @@ from app.schemas import (
     SubmissionSummary,
 )
 from app.store import board as boards
-from app.store import submissions
+from app.store import durations, submissions
 from app.store.tables import StageRow, SubmissionRow
 from kernels.contract import Record, Report
 
@@ -34,6 +34,7 @@ def detail(session: Session, row: SubmissionRow) -> SubmissionDetail:
         **dict(summary(row)),
         entry=row.entry,
         position=submissions.position(session, row),
+        usual_seconds=durations.usual(session, row),
         stages=tuple(map(stage, submissions.stages(session, row))),
         report=None if body is None else Report.model_validate_json(body),
         plan_bytes=submissions.plan_bytes(session, row),

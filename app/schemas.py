@@ -191,6 +191,9 @@ class SubmissionDetail(SubmissionSummary):
     entry: str
     position: int | None
     """Place in the queue, from 1; None unless it is queued."""
+    usual_seconds: float | None
+    """Median time from submission to verdict of the latest like it; None when it is finished, or
+    there were none."""
     stages: tuple[StageEntry, ...]
     """Oldest first."""
     report: Report | None

@@ -82,6 +82,11 @@ def distance(value: datetime) -> str:
     return f"in {written}" if seconds > 0 else f"{written} ago"
 
 
+def span(seconds: float) -> str:
+    """A time one waits, roughly: `0.4 s`, `12 s`, `3 min`."""
+    return f"{significant(seconds, 2)} s" if seconds < 100 else f"{round(seconds / 60)} min"
+
+
 def clock_time(value: datetime) -> str:
     """A time of day in UTC, to the tenth of a second."""
     return f"{value.astimezone(UTC):%H:%M:%S.%f}"[:-5]

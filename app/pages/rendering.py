@@ -72,6 +72,7 @@ def _make_environment() -> Environment:
         printed=listing.printed,
         significant=formats.significant,
         sizes=formats.sizes,
+        span=formats.span,
         tera=formats.tera,
         visible=listing.visible,
     )

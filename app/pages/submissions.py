@@ -55,8 +55,11 @@ def list_submissions(
 def show_submission(request: Request, service: CurrentService, submission: str) -> Response:
     """One submission; while it is unfinished the page follows its stages."""
     detail = service.submission_detail(submission)
+    # Going back, browsers show what they kept: the page as it was while this was judged.
+    headers = None if detail.stage is Stage.FINISHED else {"Cache-Control": "no-store"}
+    view = _view(service, detail)
     return render(
-        request, "submission.html", detail=detail, view=_view(service, detail), whole_page=True
+        request, "submission.html", headers=headers, detail=detail, view=view, whole_page=True
     )
 
 

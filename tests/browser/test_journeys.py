@@ -38,6 +38,11 @@ def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
     page.get_by_role("heading", name="Accepted").wait_for()
     assert page.title().startswith("Accepted")
     assert page.evaluate("window.same") is True, "the page was loaded anew"
+    page.get_by_role("link", name="What the figures say").first.click()
+    page.get_by_role("heading", name="Roofline").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Accepted").wait_for()
+    assert page.locator("[hx-sse\\:connect]").count() == 0, "it is as it was while it was judged"
 
 
 def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> None:

@@ -105,3 +105,10 @@ def test_moments_in_a_zone(zone: str, shown: str) -> None:
 )
 def test_distances(distance: timedelta, shown: str) -> None:
     assert formats.distance(datetime.now(UTC) + distance) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.42, "0.42 s"), (7.04, "7.0 s"), (99.4, "99 s"), (180.0, "3 min")]
+)
+def test_spans_are_rough(seconds: float, shown: str) -> None:
+    assert formats.span(seconds) == shown

@@ -15,6 +15,13 @@ def test_an_unfinished_submission_shows_its_stage_and_follows_it(site: Site) -> 
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
 
 
+def test_an_unfinished_submission_says_how_long_it_takes_as_a_rule(site: Site) -> None:
+    site.finish(samples.checked(site.submit()))
+    address = f"/submissions/{site.submit()}"
+    assert re.search(r"The latest like this one took [\d.]+ s from", site.html(address))
+    assert site.http.get(address).headers["cache-control"] == "no-store"
+
+
 def test_the_stream_brings_every_stage_then_the_report_then_ends(site: Site) -> None:
     submission = site.submit()
     titles: list[str] = []

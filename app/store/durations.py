@@ -1,0 +1,34 @@
+"""How long judging takes as a rule, from what was judged before."""
+
+from statistics import median
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.store.tables import SubmissionRow
+from kernels.contract import Stage, Verdict
+
+_LATEST = 20
+_FURTHEST_BACK = 1_000
+"""Submissions that are looked through for them: what is older says nothing of today."""
+_NOT_JUDGED = (Verdict.CANCELLED, Verdict.JUDGE_ERROR)
+
+
+def usual(session: Session, row: SubmissionRow) -> float | None:
+    """Median seconds from submission to verdict of the latest that were judged as an unfinished
+    one will be: its task, its device, measured or checked. None if it is finished, or the first.
+    """
+    if row.stage is Stage.FINISHED:
+        return None
+    alike = (
+        SubmissionRow.task == row.task,
+        SubmissionRow.number > row.number - _FURTHEST_BACK,
+        SubmissionRow.device == row.device,
+        SubmissionRow.measured == row.measured,
+        SubmissionRow.stage == Stage.FINISHED,
+        SubmissionRow.verdict.not_in(_NOT_JUDGED),
+    )
+    query = select(SubmissionRow.created_at, SubmissionRow.finished_at).where(*alike)
+    latest = session.execute(query.order_by(SubmissionRow.number.desc()).limit(_LATEST))
+    seconds = [(end - start).total_seconds() for start, end in latest if end is not None]
+    return median(seconds) if seconds else None
