@@ -3,23 +3,29 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from app.redis_server import connect
 from app.roles import Role
 from kernels.catalog import Catalog
 from tests.app.accounts.house import PASSWORD, House, opened
 from tests.app.conftest import temporary_settings
+from tests.app.judging import beat
 from tests.browser.conftest import OpenPage, picture
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 pytestmark = pytest.mark.browser
 
 _CONTRAST = Path(__file__).with_name("contrast.js").read_text()
-_WIDTHS = {"wide": {"width": 1400, "height": 900}, "phone": {"width": 390, "height": 844}}
+_WIDTHS: dict[str, "ViewportSize"] = {
+    "wide": {"width": 1400, "height": 900},
+    "phone": {"width": 390, "height": 844},
+}
+_LOOKS: tuple[tuple[Literal["light", "dark"], str], ...] = (("light", "wide"), ("dark", "phone"))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +73,7 @@ def test_sign_up_submit_make_a_token_and_sign_out(
     page.get_by_role("heading", name="Sign in").wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", "wide"), ("dark", "phone")])
+@pytest.mark.parametrize(("scheme", "width"), _LOOKS)
 def test_pages_are_readable(open_page: OpenPage, scheme: str, width: str) -> None:
     page = open_page("/sign-in?next=/you", color_scheme=scheme, viewport=_WIDTHS[width])
     look(page, f"sign-in-{scheme}-{width}")
@@ -83,6 +89,30 @@ def test_pages_are_readable(open_page: OpenPage, scheme: str, width: str) -> Non
     look(page, f"admin-{scheme}-{width}")
     page.get_by_role("region", name="Accounts").get_by_role("link", name="member").click()
     look(page, f"admin-account-{scheme}-{width}")
+
+
+def test_an_admin_looks_after_the_judge(open_page: OpenPage, site: House) -> None:
+    with connect(site.settings.redis_address) as queue:
+        beat(queue, name="b", host="gpu-host-1")
+        page = open_page("/sign-in?next=/admin")
+        sign_in(page, "master")
+        page.get_by_role("link", name="The judge").click()
+        page.get_by_role("button", name="Drain gpu-host-1").click()
+        page.get_by_role("button", name="Resume gpu-host-1").wait_for()
+        assert queue.get("drain:gpu-host-1") == b"master"
+    for scheme, width in _LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(_WIDTHS[width])
+        look(page, f"judge-{scheme}-{width}")
+    page.get_by_role("button", name="Resume gpu-host-1").click()
+    page.get_by_role("button", name="Drain gpu-host-1").wait_for()
+    page.goto("/admin/users/member")
+    page.get_by_label("Submissions within an hour").fill("7")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="All accounts").click()
+    page.get_by_role("link", name="What admins did").click()
+    told = page.get_by_role("main").inner_text()
+    assert all(act in told for act in ("drain", "resume", "change account"))
 
 
 def look(page: "Page", name: str) -> None:

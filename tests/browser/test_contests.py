@@ -10,7 +10,7 @@ import pytest
 from kernels.catalog import Catalog
 from tests.app.accounts.house import House
 from tests.app.conftest import temporary_settings
-from tests.app.contests.playing import API, HOUR, arena, when
+from tests.app.contests.playing import API, HOUR, Arena, arena, when
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.test_accounts import sign_in
 
@@ -22,7 +22,7 @@ _LONG = "a-team-with-as-long-a-name-as-is"
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[House]:
+def play() -> Iterator[Arena]:
     """A service with a contest of two entrants, one of them disqualified."""
     with temporary_settings() as settings, arena(settings, Catalog()) as play:
         start = play.contest("cup", team_size=3, description="# Rules\nOne kernel each.")
@@ -31,7 +31,13 @@ def site() -> Iterator[House]:
         team.post(f"{API}/cup/questions", json={"text": "Is it long? " + "x" * 90})
         play.host.post(f"{API}/cup/announcements", json={"text": "Lunch.\nThen on."})
         play.contest("later", starts_at=start["ends_at"], ends_at=when(_end(start)))
-        yield play.house
+        yield play
+
+
+@pytest.fixture(scope="module")
+def site(play: Arena) -> House:
+    """Where `open_page` opens pages."""
+    return play.house
 
 
 def _end(contest: dict[str, str]) -> datetime:
@@ -69,3 +75,30 @@ def test_one_takes_part_without_scripts(open_page: OpenPage, site: House) -> Non
     page.get_by_label("Ask the hosts").fill("Why?")
     page.get_by_role("button", name="Ask").click()
     page.get_by_text("not shown to others").wait_for()
+
+
+def test_a_contestant_enters_submits_and_stands_first(open_page: OpenPage, play: Arena) -> None:
+    play.house.account("bea")
+    page = open_page("/contests")
+    sign_in(page, "bea")
+    page.get_by_role("link", name="Contest cup").click()
+    page.get_by_role("button", name="Take part").click()
+    page.get_by_role("link", name="Softmax over rows").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url("**/submissions/*")
+    page.get_by_role("status").get_by_text("Number").wait_for()
+    name = page.url.rsplit("/", 1)[1]
+    play.accept(name, 9.0)
+    page.request.get(f"/api/v1/submissions/{name}", params={"wait": 20})
+    page.reload()
+    page.get_by_role("heading", name="Accepted").wait_for()
+    page.goto("/contests/cup/standings")
+    first = page.get_by_role("region", name="Board of softmax").locator("tbody tr").first
+    assert [first.locator("td").first.inner_text(), first.locator("th").inner_text()] == [
+        "1",
+        "bea",
+    ]
+    assert "9.000 µs" in page.get_by_text("Your best").inner_text()
+    picture(page, "journey-contestant")
+    page.goto("/boards/softmax/H200")
+    assert page.get_by_text("bea", exact=True).count() == 1, "only in the header: it is sealed"

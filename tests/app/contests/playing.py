@@ -80,6 +80,13 @@ class Arena:
     ) -> str:
         """A submission for a contest that is accepted with that score."""
         name: str = submit(person, contest, task=task).json()["id"]
+        self.accept(name, microseconds, spread=spread)
+        detail = person.get(f"/api/v1/submissions/{name}", params={"wait": 20}).json()
+        assert detail["verdict"] == "accepted", detail
+        return name
+
+    def accept(self, name: str, microseconds: float, *, spread: float = 0.002) -> None:
+        """Judge a submission that waits for a builder: it is accepted with that score."""
         job = Job.fetch(job_id("build", name, 1), self.queue, serializer=JSONSerializer)
         given = Submission.model_validate(job.args[0])
         voice = Publisher(self.queue, given, WORKER)
@@ -87,9 +94,6 @@ class Arena:
         voice.built(bundle, hashlib.sha256(bundle).hexdigest())
         found = report(given, Verdict.ACCEPTED, microseconds=microseconds, spread=spread)
         voice.report(found.model_copy(update={"rebuilt": "identical"}))
-        detail = person.get(f"/api/v1/submissions/{name}", params={"wait": 20}).json()
-        assert detail["verdict"] == "accepted", detail
-        return name
 
     def measured_again(
         self, rerun: str, scores: dict[str, float], verdicts: Mapping[str, Verdict] = _ACCEPTED
