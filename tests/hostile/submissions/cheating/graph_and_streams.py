@@ -1,4 +1,4 @@
-"""10, 11, 16, honest: captures a graph, uses streams and a thread. Must be: checked."""
+"""11, 16, honest: captures a graph, uses streams and a thread. Must be: checked."""
 
 import threading
 

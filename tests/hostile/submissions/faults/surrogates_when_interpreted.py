@@ -1,4 +1,4 @@
-"""Z11, 125: the same once it is interpreted. Must be: runtime_error."""
+"""Z11, Z125: the same once it is interpreted. Must be: runtime_error."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Z63: asks for more memory than a plan may have. Must be: rejected."""
+"""125, Z63: asks for more memory than a plan may have. Must be: rejected."""
 
 import torch
 import triton

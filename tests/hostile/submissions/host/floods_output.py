@@ -1,4 +1,4 @@
-"""P12, Z66, 67: prints without end. Must be: rejected."""
+"""P12, Z66, Z67: prints without end. Must be: rejected."""
 
 import os
 

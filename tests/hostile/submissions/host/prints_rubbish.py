@@ -1,4 +1,4 @@
-"""Z39, 69: NUL, escape sequences, markup and no UTF-8. Must be: checked."""
+"""Z39, Z69: NUL, escape sequences, markup and no UTF-8. Must be: checked."""
 
 import os
 

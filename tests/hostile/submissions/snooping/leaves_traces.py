@@ -1,4 +1,4 @@
-"""36, 106, 107, 110, Z78-80, 126-129: writes wherever a later run might look; sent twice.
+"""36, 106, 107, 110, Z78-80, Z126-129: writes wherever a later run might look; sent twice.
 
 Must be: checked."""
 

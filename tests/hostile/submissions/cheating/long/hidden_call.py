@@ -1,4 +1,4 @@
-"""18, 86: torch by strings, look-alike letters and decoded source. Must be: rejected."""
+"""86: torch by strings, look-alike letters and decoded source. Must be: rejected."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""26, 102, Z103: says itself that it was accepted. Must be: rejected."""
+"""26, Z103: says itself that it was accepted. Must be: rejected."""
 
 from kernels.contract import frame
 from kernels.contract.wire import BuildAnswer

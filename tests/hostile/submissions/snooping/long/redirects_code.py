@@ -1,4 +1,4 @@
-"""8, 95, 108, Z128: variables and files that make a later process load other code. Must be: checked."""
+"""8, 95, Z128: variables and files that make a later process load other code. Must be: checked."""
 
 import os
 
