@@ -1,11 +1,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from app.pages.assets import FRONTEND
 from app.pages.documents import documents
 from app.pages.markdown import to_html
 from app.pages.verdicts import WORDINGS
 from kernels.contract import Verdict
+
+_REPORTS = Path(__file__).parents[1] / "data" / "reports" / "h200"
 
 
 def test_every_verdict_has_its_words_in_order() -> None:
@@ -30,3 +34,14 @@ def test_templates_name_every_vendored_script_that_is_there() -> None:
     for template in Path(FRONTEND / "templates").glob("*.html"):
         used |= set(re.findall(r"static\('([^']+\.min\.js)'\)", template.read_text()))
     assert used == vendored
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_example_quotes_what_the_judge_said(verdict: Verdict) -> None:
+    """Of softmax submissions that an H200 judged, where there is one with that verdict."""
+    text = " ".join(documents()["verdicts"].text.split())
+    part = text.split(f"## {verdict.value} ")[1].split(" ## ")[0]
+    example = part.split("*Example:*")[1].split("*What")[0]
+    known = [path.read_text() for path in _REPORTS.glob(f"softmax-{verdict.value}-*.json")]
+    for quote in re.findall(r'"([^"]+)"', example) if known else ():
+        assert any(quote in body for body in known), quote
