@@ -31,6 +31,8 @@ from app.settings import Settings
 from app.store import Store
 from app.turns import Turns
 from app.updates import Updates
+from app.webhooks.delivering import Deliverer
+from app.webhooks.sending import Sender
 from kernels.catalog import Catalog
 from kernels.records import Records
 
@@ -131,6 +133,7 @@ def assemble(settings: Settings, catalog: Catalog) -> Parts:
     loops = {
         "event consumer": events.run,
         "reaper": reaper.run,
+        "webhooks": Deliverer(store, Sender(private=settings.webhook_private)).run,
         "retention": Retention(store, settings.plan_days).run,
         "dispatcher": lambda stop: dispatcher.run(stop, events.backlog),
     }

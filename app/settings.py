@@ -74,6 +74,9 @@ class Settings:
     """KERNELJUDGE_LOG: `text` for people, `json` for one object a line."""
     wait_limit_seconds: int = 3600
     """KERNELJUDGE_WAIT_LIMIT_SECONDS: a submission that no worker takes for so long ends."""
+    webhook_private: bool = False
+    """KERNELJUDGE_WEBHOOK_PRIVATE=1: webhooks may lead to this machine and to private networks,
+    also without TLS."""
     oidc_issuer: str = ""
     """KERNELJUDGE_OIDC_ISSUER: address of an OpenID Connect provider to sign in with as well."""
     oidc_client_id: str = ""
@@ -133,6 +136,7 @@ class Settings:
             else _number(text, "PLAN_DAYS", cls.plan_days),
             log=_word(text, "LOG", cls.log, get_args(LogFormat)),
             wait_limit_seconds=_number(text, "WAIT_LIMIT_SECONDS", cls.wait_limit_seconds),
+            webhook_private=text.get("WEBHOOK_PRIVATE") == "1",
             oidc_issuer=text.get("OIDC_ISSUER", ""),
             oidc_client_id=text.get("OIDC_CLIENT_ID", ""),
             oidc_client_secret=text.get("OIDC_CLIENT_SECRET", ""),

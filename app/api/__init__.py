@@ -11,6 +11,7 @@ from app.api import (
     rejudging,
     reruns,
     routes,
+    webhooks,
 )
 
 ROUTERS = (
@@ -21,6 +22,7 @@ ROUTERS = (
     downloads.router,
     accounts.router,
     contests.router,
+    webhooks.router,
     operations.router,
     activity.router,
     probes.router,

@@ -11,7 +11,7 @@ from app.errors import Conflict
 from app.reruns.requests import remeasure_together
 from app.roles import Scope
 from app.service import Service
-from app.store import board, contests
+from app.store import board, contests, webhooks
 from app.store.contest_tables import ContestRow, FinalRerunRow, FinalRow
 from kernels.contract.rerun import RerunState
 
@@ -62,6 +62,8 @@ def close(service: Service, contest: str, *, unmeasured: bool) -> Standings:
         row.closed_at = found.at
         session.add(FinalRow(contest=contest, at=found.at, body=found.model_dump_json()))
         note(service, session, contest, "close", {"unmeasured": missing})
+        places = [{"rank": t.rank, "entrant": t.entrant, "points": t.points} for t in found.totals]
+        webhooks.of_contest(session, contest, webhooks.CLOSED, {"places": places})
         session.flush()
         board.unseal(session, contest)
     return found

@@ -25,7 +25,7 @@ from app.errors import Conflict, Invalid, NotFound
 from app.roles import Scope
 from app.service import Service
 from app.store import audit as log
-from app.store import contests
+from app.store import contests, webhooks
 from app.store.contest_tables import AnnouncementRow, ContestRow
 
 _MAY_BE_NONE = ("frozen_at", "hourly_limit")
@@ -97,6 +97,7 @@ def announce(service: Service, contest: str, text: str) -> Announcement:
         told = AnnouncementRow(contest=contest, at=clock.now(), text=text)
         session.add(told)
         note(service, session, contest, "announce", {"text": text})
+        webhooks.of_contest(session, contest, webhooks.ANNOUNCED, {"text": text})
         return Announcement(at=told.at, text=told.text)
 
 

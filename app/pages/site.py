@@ -19,6 +19,7 @@ from app.pages import (
     single_sign_on,
     submissions,
     tasks,
+    webhooks,
 )
 from app.pages.access import require_own_form, require_reader
 from app.pages.assets import Assets
@@ -34,7 +35,7 @@ def mount_pages(app: FastAPI) -> None:
     pages = (tasks, submissions, reruns, comparisons, boards, overall, contests, accounts)
     for page in (*pages, operations, admin):
         inside.include_router(page.router)
-    for view in (catalogue, learn, plans, single_sign_on):
+    for view in (catalogue, learn, plans, single_sign_on, webhooks):
         inside.include_router(view.router)
     for router in (for_all, inside):
         app.include_router(router)

@@ -1,6 +1,10 @@
-"""What is remembered: submissions, reports, plans, boards, accounts and contests, in SQL."""
+"""What is remembered, in SQL: submissions, reports, boards, accounts, contests and webhooks."""
 
-from app.store import account_tables, contest_tables  # the metadata of all tables must know them
+from app.store import (  # the metadata of all tables must know them
+    account_tables,
+    contest_tables,
+    webhook_tables,
+)
 from app.store.database import Store
 
-__all__ = ["Store", "account_tables", "contest_tables"]
+__all__ = ["Store", "account_tables", "contest_tables", "webhook_tables"]

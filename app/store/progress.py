@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import clock
-from app.store import board, submissions, usage
+from app.store import board, submissions, usage, webhooks
 from app.store.tables import PlanRow, ReportRow, StageRow, SubmissionRow
 from kernels.contract import BuiltEvent, Report, Stage, StageEvent, Verdict
 
@@ -87,6 +87,7 @@ def finish(session: Session, report: Report) -> bool:
     submissions.log(session, row, report.verdict.value)
     session.flush()
     board.enter(session, row, report)
+    webhooks.judged(session, row)
     return True
 
 

@@ -257,6 +257,27 @@ def test_a_token_is_shown_once_and_works(house: House) -> None:
         assert 'role="alert"' in answer.text
 
 
+def test_webhooks_are_made_and_listed(house: House) -> None:
+    house.account("hooked")
+    browser = house.browser("hooked")
+    wrong = send(browser, "/you/webhooks", url="http://127.0.0.1/")
+    assert wrong.status_code == 422
+    assert 'role="alert"' in wrong.text
+    page = send(browser, "/you/webhooks", url="https://example.org/<b>?x=1")
+    assert page.headers["cache-control"] == "no-store"
+    assert "whsec_" in page.text
+    listed = browser.get("/you/webhooks").text
+    assert "whsec_" not in listed
+    assert "https://example.org/&lt;b&gt;?x=1" in listed
+    number = re.search(r'action="(/you/webhooks/\d+)/delete"', listed)
+    assert number
+    assert "Nothing was told yet" in browser.get(number[1]).text
+    assert house.browser("member").get(number[1]).status_code == 404
+    assert send(browser, f"{number[1]}/delete", page="/you/webhooks").status_code == 303
+    assert "example.org" not in browser.get("/you/webhooks").text
+    assert house.browser().get("/you/webhooks").headers["location"].startswith("/sign-in")
+
+
 def test_a_password_is_changed(house: House) -> None:
     house.account("changer")
     browser, other = house.browser("changer"), house.browser("changer")
