@@ -148,13 +148,18 @@ def _kernels(first: Report, second: Report) -> Iterator[KernelDifference]:
                 yield KernelDifference(case=case.case, fact=fact, first=value, second=two[fact])
 
 
-def _facts(report: Report, case: CaseResult) -> dict[str, str]:
-    """Of the kernel with the largest share of the case's time; empty where it is not known."""
+def main_kernel(report: Report, case: CaseResult) -> KernelReport | None:
+    """The kernel with the largest share of a case's time; None where it is not known."""
     kernels = [k for k in report.kernels if case.case in k.cases and _chosen(k, case)]
-    if not kernels:
-        return {}
     shares = {share.step: share.share for share in case.shares}
-    main = max(kernels, key=lambda kernel: shares.get(kernel.function, 0.0))
+    return max(kernels, key=lambda kernel: shares.get(kernel.function, 0.0), default=None)
+
+
+def _facts(report: Report, case: CaseResult) -> dict[str, str]:
+    """Of the main kernel; empty where it is not known."""
+    main = main_kernel(report, case)
+    if main is None:
+        return {}
     resources = main.resources
     facts = {
         "kernel": main.function,

@@ -8,6 +8,7 @@ from app.errors import NotFound
 from app.pages.charts import Charts, charts_of
 from app.pages.listing import MOST_LINES, Line, excerpt, lines
 from app.pages.reruns import Again, again_of
+from app.pages.why import Why, why
 from app.schemas import Board, BoardEntry, CaseDetail, SubmissionDetail, TaskDetail
 from app.service import Service
 from kernels.contract import DEVICES, CaseResult, Device, Diagnostic, Report
@@ -55,6 +56,7 @@ class ReportView:
     """Microseconds of the board's first entry, by case."""
     house_times: dict[str, float]
     """Microseconds of the house entry, by case."""
+    why: tuple[Why, ...]
     charts: Charts
     limits: Device
     again: Again | None
@@ -69,6 +71,7 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
     task = _task(service, detail.task)
     timings = [case.timing for case in report.cases if case.timing is not None]
     board = service.board(detail.task, detail.device) if task and timings else None
+    rate = task.cost.rate if task else "fp32"
     best = _best(service, board) if board else {}
     house = _house(service, report) if task and timings else {}
     return ReportView(
@@ -90,7 +93,8 @@ def view_of(service: Service, detail: SubmissionDetail, report: Report) -> Repor
         best=_other_best(board, detail) if board else None,
         best_times=best,
         house_times=house,
-        charts=charts_of(report, task.cost.rate if task else "fp32", best, house),
+        why=why(report, rate),
+        charts=charts_of(report, rate, best, house),
     )
 
 
