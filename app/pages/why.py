@@ -125,8 +125,8 @@ def _of_kernel(
     if timing.bound == "compute" and mix.wgmma and kernel.resources.registers <= _SMALL_TILE:
         yield Sentence(
             f"{kernel.function} uses {kernel.resources.registers} of 255 registers a thread, so "
-            "its tiles are small: larger ones, such as 128 x 256 with 8 warps, do more products for "
-            "each byte that they load.",
+            "its tiles are small: larger ones, such as 128 x 256 with 8 warps, do more products "
+            "for each byte that they load.",
             "registers",
         )
     few = kernel.occupancy
