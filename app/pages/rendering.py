@@ -73,6 +73,7 @@ def _make_environment() -> Environment:
         significant=formats.significant,
         sizes=formats.sizes,
         span=formats.span,
+        statement=markdown.statement,
         tera=formats.tera,
         visible=listing.visible,
     )

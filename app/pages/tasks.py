@@ -20,6 +20,7 @@ from app.errors import (
     TooManyRequests,
     Unavailable,
 )
+from app.overview import picture
 from app.pages.access import CurrentService
 from app.pages.boards import BoardFilter, board_view
 from app.pages.queries import device_of
@@ -173,6 +174,7 @@ def _task_page(
         problem=problem.problem if problem else None,
         starts_afresh=not (draft.origin or problem),
         words=_words(task),
+        picture=picture(service.catalog[task.name].task),
         most_bytes=limits.SOURCE_BYTES,
         form_key=secrets.token_urlsafe(12),
     )

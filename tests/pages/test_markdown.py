@@ -1,4 +1,10 @@
-from app.pages.markdown import title, to_html
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from app.pages.markdown import statement, title, to_html
+from kernels.catalog import Catalog
 
 
 def test_html_and_script_links_in_markdown_stay_text() -> None:
@@ -20,3 +26,19 @@ def test_tables_are_known() -> None:
 def test_title_is_the_first_heading() -> None:
     assert title("text\n# The title \n# other") == "The title"
     assert title("## only a section") is None
+
+
+def test_formulas_of_a_statement_are_shown_and_nobody_elses() -> None:
+    text = "```math\ny = \\frac{a}{b}\nz = 1\n```"
+    shown = statement(text)
+    assert shown.count("<math") == 2
+    assert "<mfrac>" in shown
+    assert "<math" not in to_html(text)
+    assert '<code class="language-py">' in statement("```py\nx\n```")
+
+
+@pytest.mark.parametrize("task", Catalog())
+def test_every_formula_is_well_formed(task: str) -> None:
+    html = str(statement(Catalog()[task].statement))
+    for formulas in re.findall(r'<div class="formulas".*?</div>', html):
+        ET.fromstring(formulas)

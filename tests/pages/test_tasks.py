@@ -28,9 +28,9 @@ def test_the_list_shows_the_course(site: Site) -> None:
 
 @pytest.mark.parametrize("page", ["/boards/constant_add/H200", "/tasks/constant_add?device=H200"])
 def test_a_fresh_board_has_the_house_entry(site: Site, page: str) -> None:
-    assert "House entry, without a rank" in site.html(page)
+    assert '<tr class="house">' in site.html(page)
     assert "/api/v1/records/constant_add/H200" in site.html(page)
-    assert "House entry" not in site.html(page.replace("H200", "H100"))
+    assert '<tr class="house">' not in site.html(page.replace("H200", "H100"))
 
 
 def test_a_task_shows_what_one_needs_to_solve_it(site: Site) -> None:
