@@ -97,7 +97,7 @@ def spy(stack: Stack, port: int) -> dict[str, Any]:
         "PARENT": os.getpid(),
     }
     head = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
-    detail = stack.submit("softmax", head + SPY, wait=120)
+    detail = stack.submit("softmax", head + SPY, wait=600)
     assert detail["verdict"] == "build_error", detail["reason"]
     log: str = detail["report"]["log"]
     line = next(line for line in log.splitlines() if line.startswith("FOUND "))

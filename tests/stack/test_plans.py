@@ -19,7 +19,7 @@ CUDABackend.make_cubin = lambda self, ptx, *rest: _assemble(
 
 def test_an_equal_submission_is_not_built_again(stack: Stack) -> None:
     source = SOURCE.read_text() + "\nprint('built')\n"
-    first, second = (stack.submit("softmax", source, wait=180)["report"] for _ in range(2))
+    first, second = (stack.submit("softmax", source, wait=600)["report"] for _ in range(2))
     assert (first["plan_cached"], second["plan_cached"]) == (False, True)
     assert second["durations"]["build"] < first["durations"]["build"]
     for report in (first, second):
@@ -30,7 +30,7 @@ def test_an_equal_submission_is_not_built_again(stack: Stack) -> None:
 
 
 def test_the_stored_plan_has_the_disassembly(stack: Stack) -> None:
-    detail = stack.submit("softmax", SOURCE.read_text(), wait=180)
+    detail = stack.submit("softmax", SOURCE.read_text(), wait=600)
     with urllib.request.urlopen(
         f"{stack.address}/api/v1/submissions/{detail['id']}/plan"
     ) as answer:
@@ -43,7 +43,7 @@ def test_a_forged_cubin_is_rejected(stack: Stack) -> None:
     source = SOURCE.read_text().replace(
         "import triton.language as tl", "import triton.language as tl" + FORGED
     )
-    report = stack.submit("softmax", source, wait=180)["report"]
+    report = stack.submit("softmax", source, wait=600)["report"]
     assert (report["verdict"], report["rebuilt"]) == ("rejected", "different")
     assert "not what Triton makes of it" in report["reason"]
     assert report["score"] is None

@@ -43,7 +43,7 @@ def test_a_submission_is_judged(addresses: dict[str, str], tmp_path: Path) -> No
     with Stack(tmp_path / "var", free_port(), {"KERNELJUDGE_GPU": "off"}, own) as stack:
         health = stack.wait_until_ready()
         assert not health["redis_embedded"]
-        assert stack.submit("softmax", source, wait=120)["verdict"] == "checked"
+        assert stack.submit("softmax", source, wait=600)["verdict"] == "checked"
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,7 @@ def interpret(
 
 
 def short(task: Task) -> Task:
-    """The task with what tests build of it: all cases, or the first test and benchmark case."""
-    if task.name in IN_FULL:
-        return task
+    """The task with what tests build of it: the first test case and the first benchmark case."""
     kinds = {case.kind: case for case in reversed(task.cases)}
     return task.model_copy(update={"cases": tuple(kinds.values())})
 
