@@ -45,8 +45,9 @@ def test_write_submit_watch_and_read(open_page: OpenPage, site: Site) -> None:
     assert page.locator("[hx-sse\\:connect]").count() == 0, "it is as it was while it was judged"
 
 
-def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site) -> None:
-    page = open_page("/", java_script_enabled=False)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site, scripts: bool) -> None:
+    page = open_page("/", java_script_enabled=scripts)
     page.get_by_role("link", name="Learn").click()
     page.get_by_role("link", name="Softmax over rows").click()
     page.get_by_role("button", name="Submit").click()
