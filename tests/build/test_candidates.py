@@ -351,6 +351,23 @@ def solve(x):
     assert case.steps[0].kind == "op"
 
 
+def test_timeit_times_too() -> None:
+    case = plan_of(
+        TUNER
+        + """
+import timeit
+
+def solve(x):
+    y = torch.empty_like(x)
+    seconds = {b: timeit.timeit(lambda: launch(x, y, b), number=10) for b in (32, 64)}
+    launch(x, y, min(seconds, key=seconds.get))
+    return y
+"""
+    )
+    (choice,) = choices(case)
+    assert grids(choice) == [[4], [2]]
+
+
 def test_timing_for_information_alone_adds_nothing() -> None:
     case = plan_of(
         TUNER

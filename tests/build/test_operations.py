@@ -16,6 +16,7 @@ from workers.build.dispatch import RecordingMode
 from workers.build.recorder import Recorder
 from workers.measure import ops
 
+aten = torch.ops.aten
 Tensor = torch.Tensor
 Host = Callable[[Tensor], Tensor]
 
@@ -81,6 +82,17 @@ def test_a_recorded_operation_replays_to_torchs_values(name: str) -> None:
         (lambda x: torch.add(x, 1, out=torch.ones_like(x)), None),
         (lambda x: x.max() - x.min(), ["amax.default", "amin.default", "sub.Tensor"]),
         (lambda x: torch.rsub(x, x[0], alpha=1), ["sub.Tensor"]),
+        (lambda x: torch.slice_scatter(x, x[:2], 0, 1, 3), ["clone.default", "copy_.default"]),
+        (lambda x: torch.select_scatter(x, x[0], 0, 1), ["clone.default", "copy_.default"]),
+        (lambda x: x.diagonal_scatter(x[0], 0), ["clone.default", "copy_.default"]),
+        (lambda x: torch.diag(x[0], 1), ["new_zeros.default", "copy_.default"]),
+        (lambda x: torch.diag_embed(x, dim1=0, dim2=2), ["new_zeros.default", "copy_.default"]),
+        (lambda x: aten.block_diag([x, x[0]]), ["new_zeros.default", *["copy_.default"] * 2]),
+        (
+            lambda x: torch._foreach_add([x, x], [x, -x], alpha=2)[1],
+            ["neg.default", *["add.Tensor"] * 2],
+        ),
+        (lambda x: filled([x.clone()]), ["clone.default", "zero_.default"]),
     ],
 )
 def test_an_operation_in_terms_of_others_replays_to_torchs_values(
@@ -88,6 +100,11 @@ def test_an_operation_in_terms_of_others_replays_to_torchs_values(
 ) -> None:
     found = replayed(host)
     assert steps is None or found == [f"aten.{step}" for step in steps]
+
+
+def filled(tensors: list[Tensor]) -> Tensor:
+    torch._foreach_zero_(tensors)
+    return tensors[0]
 
 
 def set_first(x: Tensor) -> Tensor:

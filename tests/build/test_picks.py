@@ -67,6 +67,46 @@ def solve(x):
     assert case.notes == ()
 
 
+def test_several_tuners_may_be_asked_where_nothing_follows_from_them() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+other = triton.autotune([triton.Config({"SPLIT": n, "BLOCK": 64}) for n in (2, 1)], [])(parts.fn)
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    other[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    print(parts.best_config, other.best_config)
+    join(part, y, parts.best_config.kwargs["SPLIT"])
+    return y
+"""
+    )
+    # The second is part of what lies between the first and what follows from that.
+    assert kinds(case) == ["op", "choice"]
+    choice = case.steps[1]
+    assert isinstance(choice, Choice)
+    assert [len(launches) for launches in shape(choice)] == [3, 4, 6]
+
+
+def test_a_second_tuner_that_is_only_printed_stays_open() -> None:
+    case = plan_of(
+        SPLIT
+        + """
+other = triton.autotune([triton.Config({"SPLIT": n, "BLOCK": 64}) for n in (2, 1)], [])(parts.fn)
+
+def solve(x):
+    part, y = x.new_zeros(4, 100), torch.empty_like(x)
+    split(x, part)
+    other[lambda meta: (2, meta["SPLIT"])](x, part, 100)
+    print(parts.best_config, other.best_config)
+    return run(part[0], y)
+"""
+    )
+    assert kinds(case) == ["op", "choice", "choice", "launch"]
+    assert case.notes == ()
+
+
 def test_a_configuration_that_is_only_printed_leaves_the_choice_alone() -> None:
     body = (
         SPLIT

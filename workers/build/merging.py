@@ -1,7 +1,8 @@
 """Plans that differ only in which timed candidate host code took, made one plan with choices."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import overload
 
 from pydantic import ValidationError
 
@@ -85,8 +86,7 @@ def link(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> Case
     try:
         return _linked(base, choice, others)
     except ValidationError:  # for example, too many steps in all
-        steps = tuple(_settled(base.steps, choice))
-        return CasePlan(**{**dict(base), "steps": steps})
+        return settled(base, {choice})
 
 
 def _linked(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> CasePlan:
@@ -114,13 +114,19 @@ def _linked(base: CasePlan, choice: int, others: Sequence[CasePlan | None]) -> C
     )
 
 
-def _settled(steps: Steps, choice: int) -> Iterator[Launch | TensorOp | Choice]:
-    """The steps with the first alternative of a choice in its place."""
-    for step in steps:
-        if isinstance(step, Choice) and step.id == choice:
-            yield from step.alternatives[0].steps
-        else:
-            yield step
+@overload
+def settled(plan: CasePlan, choices: Set[int]) -> CasePlan: ...
+@overload
+def settled(plan: None, choices: Set[int]) -> None: ...
+def settled(plan: CasePlan | None, choices: Set[int]) -> CasePlan | None:
+    """The plan with the first alternatives of some choices in their places."""
+    if plan is None or not any(_is(step, choice) for step in plan.steps for choice in choices):
+        return plan
+    steps: list[Launch | TensorOp | Choice] = []
+    for step in plan.steps:
+        open_ = isinstance(step, Choice) and step.id in choices
+        steps += step.alternatives[0].steps if open_ else [step]  # type: ignore[union-attr]
+    return CasePlan(**{**dict(plan), "steps": tuple(steps)})
 
 
 def _is(step: Launch | TensorOp | Choice, choice: int) -> bool:

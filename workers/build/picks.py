@@ -13,10 +13,11 @@ from typing import Any
 from triton.runtime.autotuner import Autotuner
 
 from kernels.contract import CasePlan
-from workers.build.merging import link
+from workers.build.merging import link, settled
 from workers.build.recorder import Recorder
 from workers.build.worlds import Worlds
 
+_FIRST = "{}: host code asked for the configuration; the first stands"
 _NAME, _TIMINGS = "best_config", "configs_timings"
 
 
@@ -28,10 +29,10 @@ class Picks:
         self._recorder = recorder
         self._open: dict[int, tuple[int, Sequence[Any]]] = {}
         """The newest choice of each tuner, and its configurations."""
-        self._followed: int | None = None
-        """The choice whose configurations are followed."""
-        self._index = 0
-        """Which of its configurations this process follows."""
+        self._followed: dict[int, tuple[str, range]] = {}
+        """Choices that are followed: the function, and the numbers of their worlds."""
+        self._mine: tuple[int, int] | None = None
+        """In a child: the choice, and the configuration that it follows."""
 
     def install(self) -> None:
         """Replace the attributes for the whole process."""
@@ -54,9 +55,9 @@ class Picks:
         if id(tuner) not in self._open:
             return vars(tuner)[_NAME]
         choice, configs = self._open[id(tuner)]
-        if choice != self._followed:
+        if self._mine is None and choice not in self._followed:
             self._follow(choice, len(configs), tuner.base_fn.__name__)
-        return configs[self._index if choice == self._followed else 0]
+        return configs[self._mine[1] if self._mine and self._mine[0] == choice else 0]
 
     def answered(self, tuner: Any, key: object, kernels: Sequence[Any]) -> Any:
         """What a tuned launch returns; the decision is in the tuner's cache as well."""
@@ -82,23 +83,42 @@ class Picks:
         vars(tuner)[_TIMINGS] = timings
 
     def linked(self, plan: CasePlan) -> CasePlan:
-        """The plan with what the children found."""
-        if self._followed is None or self._index:
+        """The plan with what the children found.
+
+        What follows from the first choice that was asked for joins its alternatives. Others stay
+        open if nothing follows from them, as when host code prints the configuration.
+        """
+        if not self._followed or self._mine is not None:
             return plan
-        return link(plan, self._followed, self._worlds.plans())
+        worlds = self._worlds.plans()
+        (first, (_, numbers)), *others = self._followed.items()
+        closed = self._recorder.settled
+        notes = list(plan.notes)
+        for choice, (function, own) in others:
+            if not all(_same(plan, settled(worlds[number], closed)) for number in own):
+                closed = closed | {choice}
+                notes.append(_FIRST.format(function))
+        base = settled(plan, closed).model_copy(update={"notes": tuple(notes)[:64]})
+        return link(base, first, [settled(worlds[number], closed) for number in numbers])
 
     def _follow(self, choice: int, configs: int, function: str) -> None:
-        if self._worlds.count or self._recorder.branching or not self._worlds.possible:
+        own = sum(len(numbers) for _, numbers in self._followed.values())
+        alone = self._worlds.count == own
+        if not alone or self._recorder.branching or not self._worlds.possible:
             self._recorder.settle(choice)
-            self._recorder.note(
-                f"{function}: host code asked for the configuration; the first stands"
-            )
+            self._recorder.note(_FIRST.format(function))
             return
-        self._followed = choice
+        self._followed[choice] = function, range(own, own + configs - 1)
         for index in range(1, configs):
             if self._worlds.branch():
-                self._index = index
+                self._mine = choice, index
                 return
+
+
+def _same(one: CasePlan, other: CasePlan | None) -> bool:
+    return other is not None and all(
+        getattr(one, name) == getattr(other, name) for name in ("steps", "buffers", "outputs")
+    )
 
 
 class PickedKernel:

@@ -42,7 +42,8 @@ class Recorder:
         self._graphs = 0
         """How many of the lists are captured graphs."""
         self._choices: dict[object, int] = {}
-        self._settled: set[int] = set()
+        self.settled: set[int] = set()
+        """Decisions for which the first configuration stands."""
 
     @property
     def steps(self) -> list[Recorded]:
@@ -61,7 +62,7 @@ class Recorder:
 
     def emit(self, step: Recorded) -> None:
         """Add a step; Refusal when there are too many."""
-        if isinstance(step, Choice) and step.id in self._settled:
+        if isinstance(step, Choice) and step.id in self.settled:
             for action in step.alternatives[0].steps:
                 self.emit(action)
             return
@@ -110,7 +111,7 @@ class Recorder:
 
     def settle(self, choice: int) -> None:
         """Let the first configuration of a decision stand, before and from now on."""
-        self._settled.add(choice)
+        self.settled.add(choice)
         for steps in self._lists:
             recorded = list(steps)
             steps.clear()

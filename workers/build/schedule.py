@@ -15,6 +15,7 @@ from workers.build.claims import Claim, Claims
 from workers.build.failures import BuildFailed
 
 _POLL_SECONDS = 0.003
+_REMEDY = "look for a loop or a wait without end, or compile fewer kernels and configurations"
 _WATCH_SECONDS = 0.1
 ANSWERED, FAILED = 30, 31
 """Exit statuses of a process that wrote its answer, or why it has none."""
@@ -141,7 +142,8 @@ class Schedule:
             self.budget.observe(job.slot, processor_time(job.pid))
         exceeded = self.budget.exceeded()
         if exceeded is not None:
-            raise BuildFailed("timeout", _too_late(exceeded, [c.function for c in claims]))
+            reason = _too_late(exceeded, [claim.function for claim in claims])
+            raise BuildFailed("timeout", reason, _REMEDY)
         for claim in claims:
             if claim.owner in {job.pid for job in self._running} and self._endless(claim):
                 reason = f"{claim.function} did not compile within {self.kernel_seconds:.3g} s"

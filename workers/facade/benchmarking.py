@@ -1,5 +1,7 @@
-"""triton.testing where nothing can be timed: constants, and a note that says so."""
+"""Where nothing can be timed: constants for triton.testing and timeit, and a note that says so."""
 
+import itertools
+import timeit
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +17,13 @@ NOTE = "host code timed kernels with do_bench: every time it read was 1 ms"
 def install(device: Device, hooks: Hooks) -> None:
     """Replace the functions that would need a GPU."""
 
+    def measured(call: Callable[[], object]) -> float:
+        milliseconds = hooks.benchmark(call)
+        if milliseconds is None:
+            hooks.note(NOTE)
+            return MILLISECONDS
+        return milliseconds
+
     def do_bench(
         fn: Callable[[], object],
         warmup: int = 25,
@@ -24,14 +33,17 @@ def install(device: Device, hooks: Hooks) -> None:
         return_mode: str = "mean",
         **_: Any,
     ) -> float | list[float]:
-        milliseconds = hooks.benchmark(fn)
-        if milliseconds is None:
-            hooks.note(NOTE)
-            milliseconds = MILLISECONDS
+        milliseconds = measured(fn)
         if quantiles is not None and len(quantiles) != 1:
             return [milliseconds] * len(quantiles)
         return [milliseconds] if return_mode == "all" else milliseconds
 
+    def timeit_(timer: timeit.Timer, number: int = 1_000_000) -> float:
+        inner: Callable[..., object] = vars(timer)["inner"]
+        once = vars(timer)["timer"]
+        return number * measured(lambda: inner(itertools.repeat(None, 1), once)) / 1000
+
+    setattr(timeit.Timer, "timeit", timeit_)  # noqa: B010  mypy forbids the assignment
     bandwidth = device.bandwidth / 1e9
     replacements: dict[str, Any] = {
         "do_bench": do_bench,
