@@ -9,6 +9,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.accounts.provider import Provider
+from app.errors import Unavailable
 from app.redis_server import connect
 from app.settings import Settings, SettingsError
 from app.store import Store
@@ -32,7 +34,23 @@ def look() -> Iterator[Finding]:
     yield _catalogue(settings)
     yield _database(settings)
     yield from _redis(settings)
+    if settings.oidc_issuer:
+        yield _provider(settings)
     yield _disk(settings)
+
+
+def _provider(settings: Settings) -> Finding:
+    subject = "single sign-on"
+    try:
+        found = Provider(settings).metadata()
+    except Unavailable as error:
+        return Finding(
+            subject=subject,
+            state="failure",
+            detail=error.detail,
+            remedy="Correct KERNELJUDGE_OIDC_ISSUER, or let this host reach it.",
+        )
+    return Finding(subject=subject, state="ok", detail=f"{found.issuer} describes itself")
 
 
 def _catalogue(settings: Settings) -> Finding:

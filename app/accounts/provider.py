@@ -85,19 +85,20 @@ class Provider:
             "code_challenge": create_s256_code_challenge(way.derived("verifier")),
             "code_challenge_method": "S256",
         }
-        endpoint = self._metadata().authorization_endpoint
+        endpoint = self.metadata().authorization_endpoint
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
     def identity(self, way: Way, code: str) -> Identity:
         """Who came back with that code; Unauthorised, Forbidden (domain), Unavailable."""
-        known = self._metadata()
+        known = self.metadata()
         tokens = self._exchange(known, way, code)
         keys = self._read(httpx.Request("GET", known.jwks_uri))
         claims = self._claims(known, tokens, keys, way.derived("nonce"))
         self._check_domain(claims)
         return Identity(known.issuer, str(claims["sub"])[:255], str(claims.get("email", ""))[:320])
 
-    def _metadata(self) -> Metadata:
+    def metadata(self) -> Metadata:
+        """What the provider says of itself, perhaps an hour ago; Unavailable."""
         if self._known is not None and time.monotonic() - self._known[0] < _KNOWN_SECONDS:
             return self._known[1]
         issuer = self.settings.oidc_issuer.rstrip("/")

@@ -7,6 +7,7 @@ import pytest
 from app import doctor
 from app.main import Parts
 from kernels.contract.finding import Finding
+from tests.app.accounts.provider import CLIENT, providing
 
 
 @pytest.fixture
@@ -69,3 +70,15 @@ def test_a_task_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(tmp_path))
     monkeypatch.setenv("KERNELJUDGE_DATA_DIR", str(tmp_path / "var"))
     assert found()["tasks"].state == "failure"
+
+
+@pytest.mark.usefixtures("environment")
+def test_a_provider_to_sign_in_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELJUDGE_ACCOUNTS", "open")
+    monkeypatch.setenv("KERNELJUDGE_OIDC_CLIENT_ID", CLIENT)
+    with providing() as provider:
+        monkeypatch.setenv("KERNELJUDGE_OIDC_ISSUER", provider.issuer)
+        assert found()["single sign-on"].state == "ok"
+    gone = found()["single sign-on"]
+    assert gone.state == "failure"
+    assert "does not answer" in gone.detail
