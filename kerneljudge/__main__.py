@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 
 import click
 
-from kerneljudge.commands import doctor, reading, session, submitting
+from kerneljudge.commands import doctor, downloading, reading, session, submitting
 
 GROUP = "kerneljudge.commands"
 
@@ -71,7 +71,7 @@ def tasks() -> None:
     """Look at the tasks of a judge, or make some."""
 
 
-plan.add_command(reading.get_plan)
+plan.add_command(downloading.get_plan)
 tasks.add_command(reading.tasks)
 for command in (
     session.login,
@@ -79,7 +79,9 @@ for command in (
     submitting.submit,
     submitting.watch,
     submitting.cancel,
+    reading.list_submissions,
     reading.report,
+    downloading.download,
     reading.compare,
     reading.board,
     doctor.doctor,

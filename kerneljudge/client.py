@@ -11,7 +11,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from kerneljudge.errors import JudgeError, NotFinished, Unreachable, refusal
 from kerneljudge.following import follow
-from kerneljudge.payloads import Board, StageEntry, Submission, SubmissionPage, Task
+from kerneljudge.payloads import (
+    Board,
+    Comparison,
+    Health,
+    Me,
+    StageEntry,
+    Submission,
+    SubmissionPage,
+    Task,
+)
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 LONGEST_WAIT = 50.0
@@ -103,21 +112,23 @@ class Client:
         """Each stage as it comes, and at last the finished submission."""
         return follow(self._http, name)
 
-    def submissions(
-        self,
-        *,
-        task: str | None = None,
-        device: str | None = None,
-        verdict: str | None = None,
-        label: str | None = None,
-        limit: int = 50,
-    ) -> tuple[Submission, ...]:
-        """The newest submissions that fit."""
-        wanted = {
-            "task": task, "device": device, "verdict": verdict, "label": label, "limit": limit,
-        }  # fmt: skip
-        params = {name: value for name, value in wanted.items() if value is not None}
-        return _read(SubmissionPage, self._request("GET", "/submissions", params=params)).items
+    def submissions(self, *, limit: int = 50, **filters: str | None) -> tuple[Submission, ...]:
+        """The newest, at most 200, that fit the filters of `GET /api/v1/submissions`."""
+        params = {name: value for name, value in filters.items() if value is not None}
+        answer = self._request("GET", "/submissions", params=params | {"limit": str(limit)})
+        return _read(SubmissionPage, answer).items
+
+    def me(self) -> str:
+        """Who the service takes us for."""
+        return _read(Me, self._request("GET", "/me")).user
+
+    def devices(self) -> tuple[str, ...]:
+        """GPU models that the service has ever measured on, the latest first."""
+        return _read(Health, self._request("GET", "/health")).measured_devices
+
+    def compare(self, first: str, second: str) -> Comparison:
+        """Two finished submissions for one task."""
+        return _read(Comparison, self._request("GET", f"/comparisons/{first}/{second}"))
 
     def cancel(self, name: str) -> Submission:
         """End a submission that is not finished."""
@@ -129,7 +140,11 @@ class Client:
 
     def plan(self, name: str) -> bytes:
         """The packed launch plan, for `kerneljudge plan show`."""
-        return self._request("GET", f"/submissions/{name}/plan").content
+        return self.download(f"/submissions/{name}/plan")
+
+    def download(self, path: str) -> bytes:
+        """What a route below /api/v1 gives, as it is."""
+        return self._request("GET", path).content
 
     def board(self, task: str, device: str, limit: int = 100) -> Board:
         """The ranking of a task on a device."""

@@ -1,10 +1,9 @@
-"""Numbers as people read them, and what two submissions' figures say about each other."""
+"""Numbers as people read them."""
 
 from collections.abc import Iterable
 from math import exp, log
-from typing import NamedTuple
 
-from kerneljudge.payloads import CaseResult, Report, Timing
+from kerneljudge.payloads import Report, Timing
 
 
 def microseconds(value: float) -> str:
@@ -36,48 +35,3 @@ def speedup(report: Report) -> float | None:
     """Geometric mean of the times faster than torch, over the benchmark cases that say it."""
     timed = (case.timing for case in report.cases if case.timing)
     return geometric_mean(t.speedup for t in timed if t.speedup)
-
-
-class Ratio(NamedTuple):
-    """How much longer one case takes in the second of two reports."""
-
-    case: str
-    first: Timing
-    second: Timing
-
-    @property
-    def ratio(self) -> float:
-        """Above 1: the second is slower."""
-        return self.second.microseconds / self.first.microseconds
-
-    @property
-    def low(self) -> float:
-        """Lower end, from the far ends of both 95 % intervals: a cautious interval."""
-        return self.second.low / self.first.high
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
-        return self.second.high / self.first.low
-
-    @property
-    def verdict(self) -> str:
-        """`slower`, `faster`, or `same` where the interval holds 1."""
-        if self.low > 1:
-            return "slower"
-        return "faster" if self.high < 1 else "same"
-
-
-def ratios(first: Report, second: Report) -> list[Ratio]:
-    """Of the benchmark cases that both have, in the order of the first."""
-    others = {case.case: case for case in second.cases}
-    found = []
-    for case in first.cases:
-        timing, other = case.timing, _timing(others.get(case.case))
-        if timing and other:
-            found.append(Ratio(case.case, timing, other))
-    return found
-
-
-def _timing(case: CaseResult | None) -> Timing | None:
-    return None if case is None else case.timing

@@ -82,6 +82,39 @@ class CaseResult(Payload):
     """Autotune configuration chosen, by tuned kernel."""
 
 
+class Resources(Payload):
+    """What a kernel takes."""
+
+    registers: int
+    """Of a thread."""
+    spill_store_bytes: int = 0
+    spill_load_bytes: int = 0
+    shared_bytes: int = 0
+    """Dynamic, of a block."""
+    static_shared_bytes: int = 0
+
+
+class Occupancy(Payload):
+    """How much of a multiprocessor a kernel can fill."""
+
+    share: float
+    """Of the warps that a multiprocessor can hold."""
+    limited_by: tuple[Words, ...] = ()
+
+
+class Kernel(Payload):
+    """What the compiler made of a kernel in one configuration."""
+
+    function: Words
+    cases: tuple[Words, ...] = ()
+    config: Words = ""
+    warps: int
+    stages: int
+    resources: Resources
+    occupancy: Occupancy | None = None
+    advice: tuple[Words, ...] = ()
+
+
 class Report(Payload):
     """Everything known about a judged submission."""
 
@@ -90,6 +123,7 @@ class Report(Payload):
     diagnostics: tuple[Diagnostic, ...] = ()
     caveats: tuple[Words, ...] = ()
     cases: tuple[CaseResult, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
     score: float | None = None
     """Geometric mean of the benchmark cases' microseconds; less is better."""
     harness: int = 1
@@ -122,6 +156,8 @@ class Submission(Payload):
     """None until it is finished."""
     reason: Words = ""
     score: float | None = None
+    created_at: datetime | None = None
+    label: Words | None = None
     position: int | None = None
     """Place in the queue, from 1."""
     report: Report | None = None
@@ -165,3 +201,59 @@ class SubmissionPage(Payload):
 
     items: tuple[Submission, ...]
     next_cursor: Words | None = None
+
+
+class CaseRatio(Payload):
+    """One benchmark case of two submissions, in microseconds."""
+
+    case: Words
+    first: float
+    second: float
+    ratio: float
+    """Above 1 the second is slower."""
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """`slower`, `faster`, or `same` where the interval holds 1."""
+        if self.low > 1:
+            return "slower"
+        return "faster" if self.high < 1 else "same"
+
+
+class KernelDifference(Payload):
+    """A fact of the kernel that takes most of a case's time."""
+
+    case: Words
+    fact: Words
+    first: Words
+    second: Words
+
+
+class Comparison(Payload):
+    """Two finished submissions for one task."""
+
+    first: Submission
+    second: Submission
+    cases: tuple[CaseRatio, ...] = ()
+    ratio: float | None = None
+    """None where nothing was timed in both."""
+    notes: tuple[Words, ...] = ()
+    """What speaks against comparing them."""
+    kernels: tuple[KernelDifference, ...] = ()
+    source: tuple[Words, ...] | None = None
+    """Lines of a unified difference; None where one may not see both."""
+
+
+class Me(Payload):
+    """Who asks."""
+
+    user: Words
+
+
+class Health(Payload):
+    """What the installation is able to do."""
+
+    measured_devices: tuple[Words, ...] = ()
+    """GPU models that it has ever measured on, the latest first."""

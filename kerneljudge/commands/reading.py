@@ -1,6 +1,4 @@
-"""Commands that only read: `tasks`, `report`, `compare`, `board`, `plan get`."""
-
-from pathlib import Path
+"""Commands that only read: `tasks`, `list`, `report`, `compare`, `board`."""
 
 import click
 from rich.console import Console
@@ -9,9 +7,7 @@ from rich.text import Text
 
 from kerneljudge.client import Client
 from kerneljudge.commands import print_json, speaks_to_service
-from kerneljudge.figures import geometric_mean, ratios
-from kerneljudge.payloads import Submission
-from kerneljudge.showing import show_board, show_comparison, show_submission
+from kerneljudge.showing import show_board, show_comparison, show_list, show_submission
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -34,6 +30,43 @@ def tasks(client: Client, as_json: bool) -> None:
     _console().print(table)
 
 
+@click.command("list")
+@click.option("--task", help="For one task.")
+@click.option("--device", help="For one GPU model.")
+@click.option("--verdict", help="With one verdict, such as accepted.")
+@click.option("--stage", help="In one stage: queued, building, measuring, finished.")
+@click.option("--label", help="With one label, such as a branch.")
+@click.option("--contest", help="Made for one contest.")
+@click.option("--user", help="Somebody else's.")
+@click.option("--all", "everybody", is_flag=True, help="Everybody's.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 200))
+@_JSON
+@speaks_to_service
+def list_submissions(
+    client: Client,
+    /,
+    user: str | None,
+    everybody: bool,
+    limit: int,
+    as_json: bool,
+    **filters: str | None,
+) -> None:
+    """List your submissions, the newest first."""
+    if user is not None and everybody:
+        raise click.UsageError("--user and --all exclude each other")
+    whose = None if everybody else user or client.me()
+    if as_json:
+        wanted = {name: value for name, value in filters.items() if value is not None}
+        mine = {} if whose is None else {"user": whose}
+        print_json(client.raw("/submissions", limit=limit, **wanted, **mine)["items"])
+        return
+    found = client.submissions(limit=limit, user=whose, **filters)
+    if found:
+        show_list(_console(), found)
+    else:
+        _console().print("there are none that fit: kerneljudge submit FILE --task TASK")
+
+
 @click.command()
 @click.argument("submission")
 @_JSON
@@ -45,7 +78,7 @@ def report(client: Client, submission: str, as_json: bool) -> None:
         return
     found = client.submission(submission)
     if found.finished:
-        show_submission(_console(), found, client.url)
+        show_submission(_console(), found, client.url, kernels=True)
     else:
         _console().print(f"{found.id} is {found.stage}: kerneljudge watch {found.id}")
 
@@ -56,46 +89,33 @@ def report(client: Client, submission: str, as_json: bool) -> None:
 @_JSON
 @speaks_to_service
 def compare(client: Client, first: str, second: str, as_json: bool) -> None:
-    """Compare two measured submissions of one task, case by case."""
-    before, after = _measured(client, first), _measured(client, second)
-    if before.task != after.task:
-        raise click.UsageError(f"{first} is for {before.task}, {second} for {after.task}")
-    if not as_json:
-        show_comparison(_console(), before, after)
-        return
-    assert before.report is not None
-    assert after.report is not None
-    found = ratios(before.report, after.report)
-    cases = [{"case": r.case, "ratio": r.ratio, "low": r.low, "high": r.high} for r in found]
-    print_json({"cases": cases, "ratio": geometric_mean(r.ratio for r in found)})
+    """Compare two finished submissions for one task: times, kernels and sources."""
+    if as_json:
+        print_json(client.raw(f"/comparisons/{first}/{second}"))
+    else:
+        show_comparison(_console(), client.compare(first, second))
 
 
 @click.command()
 @click.argument("task")
-@click.option("--device", default="H200", show_default=True, help="GPU model.")
+@click.option("--device", help="GPU model; by default the one that the judge measures on.")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
 @_JSON
 @speaks_to_service
-def board(client: Client, task: str, device: str, limit: int, as_json: bool) -> None:
+def board(client: Client, task: str, device: str | None, limit: int, as_json: bool) -> None:
     """Show the ranking of TASK."""
+    device = device or _device(client, task)
     if as_json:
         print_json(client.raw(f"/boards/{task}/{device}", limit=limit))
     else:
         show_board(_console(), client.board(task, device, limit))
 
 
-@click.command("get")
-@click.argument("submission")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@speaks_to_service
-def get_plan(client: Client, submission: str, file: Path) -> None:
-    """Save SUBMISSION's launch plan as FILE, for `kerneljudge plan show`."""
-    file.write_bytes(client.plan(submission))
-
-
-def _measured(client: Client, name: str) -> Submission:
-    submission = client.submission(name)
-    if submission.score is None or submission.report is None:
-        state = submission.verdict or submission.stage
-        raise click.UsageError(f"{name} was not measured ({state}), so it cannot be compared")
-    return submission
+def _device(client: Client, task: str) -> str:
+    """The only one that is measured on; where there is none, the one that is built for."""
+    measured = client.devices()
+    if len(measured) > 1:
+        raise click.UsageError(
+            f"boards differ by GPU: name one of {', '.join(measured)} (--device)"
+        )
+    return measured[0] if measured else str(client.raw(f"/tasks/{task}")["devices"][0])
