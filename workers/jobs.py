@@ -134,6 +134,7 @@ def _build(attempt: Attempt) -> Report | None:
         assert built.failure is not None  # Built's invariant
         return reports.failed(submission, built.failure, **_told(note), **attempt.facts)
     attempt.publisher.note_build(note)
+    attempt.publisher.stage("building", _found(built.bundle, built.seconds))
     _publish(attempt, built.bundle)
     if submission.measured:
         return None
@@ -156,13 +157,21 @@ def _built(attempt: Attempt) -> Built:
     return built
 
 
+def _found(bundle: Bundle, seconds: float) -> str:
+    """What a build came to, for who waits."""
+    kernels, cases = len(bundle.plan.kernels), len(bundle.plan.cases)
+    each = "1 kernel" if kernels == 1 else f"{kernels} kernels"
+    return f"found {each} for {cases} cases in {seconds:.1f} s"
+
+
 def _publish(attempt: Attempt, bundle: Bundle) -> None:
     packed = bundle.pack()
     attempt.publisher.built(packed, hashlib.sha256(packed).hexdigest())
 
 
 def _checked(attempt: Attempt, bundle: Bundle, note: BuildNote) -> Report:
-    attempt.publisher.stage("building", "checking on the CPU interpreter")
+    count = sum(case.interpreted for case in attempt.task.cases)
+    attempt.publisher.stage("building", f"checking {count} cases on the CPU interpreter")
     with ThreadPoolExecutor(1) as pool:
         rebuilding = pool.submit(_provenance, attempt, bundle)
         checked = check(

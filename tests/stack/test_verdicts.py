@@ -36,6 +36,9 @@ def test_solutions_are_checked(stack: Stack, task: str, path: Path) -> None:
     assert report["kernels"]
     assert report["caveats"]
     assert {case["verdict"] for case in report["cases"]} == {"checked"}
+    said = [stage["detail"] for stage in detail["stages"]]
+    assert any(f"for {len(CATALOG[task].task.cases)} cases in" in line for line in said)
+    assert f"checking {len(report['cases'])} cases on the CPU interpreter" in said
 
 
 @pytest.mark.parametrize("fixture", _fixtures(), ids=lambda fixture: fixture.path.stem)
