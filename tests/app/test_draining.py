@@ -10,7 +10,6 @@ from app.errors import Forbidden, Unavailable
 from app.held import held_submissions
 from app.main import Parts
 from app.roles import Role
-from app.store import audit
 from kernels.contract import DeviceName, Stage
 from tests.app.judging import beat
 
@@ -27,30 +26,14 @@ def test_only_admins_drain(parts: Parts) -> None:
     assert parts.service.presence.drained_hosts() == ()
 
 
-def test_draining_is_on_record(parts: Parts) -> None:
-    beat(parts.connection, host="one")
+def test_draining_is_on_record_and_the_drained_serve_nobody(parts: Parts) -> None:
+    beat(parts.connection, host="one", state="drained")
     draining.drain(parts.service, "one")
     draining.resume(parts.service, "one")
     acts = list_acts(parts.store, parts.service.caller, ActFilter(about="one"), None, 10).items
     assert [act.act for act in acts] == ["resume", "drain"]
-
-
-def test_a_drained_worker_serves_nobody(parts: Parts) -> None:
-    beat(parts.connection, host="one", state="drained")
     assert not parts.service.presence.serves(Stage.QUEUED, DeviceName.H200)
     assert "No worker is running" in parts.service.health().banners[0]
-
-
-def test_draining_is_written_down(parts: Parts) -> None:
-    beat(parts.connection, host="one")
-    draining.drain(parts.service, "one")
-    draining.resume(parts.service, "one")
-    with parts.store.read() as session:
-        acts = [(act.user, act.act, act.about) for act in audit.page(session, {}, None, 9)]
-    assert acts == [("local", "resume", "one"), ("local", "drain", "one")]
-
-
-def test_without_redis_nobody_is_drained(parts: Parts) -> None:
     assert parts.embedded is not None
     parts.embedded.stop()
     with pytest.raises(Unavailable):

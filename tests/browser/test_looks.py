@@ -49,7 +49,6 @@ def paths(site: Site) -> dict[str, str]:
         "queued": f"/submissions/{site.submit()}",
         "board": "/boards/softmax/H200",
         "standings": "/standings",
-        "judge": "/admin/judge",
         "compare": f"/compare/{again}/{again}",
         "health": "/health",
         "docs": "/docs",
