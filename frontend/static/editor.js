@@ -55,7 +55,7 @@ const { selectionStart: anchor, selectionEnd: head } = area;
 const typing = document.activeElement === area;
 const keys = new Compartment();
 const view = new EditorView({
-  scrollTo: EditorView.scrollIntoView(head),
+  scrollTo: typing ? EditorView.scrollIntoView(head) : undefined,
   state: EditorState.create({
     doc: area.value,
     selection: { anchor, head },

@@ -116,7 +116,9 @@ def test_a_build_error_leads_back_to_the_line_in_the_editor(
 
 
 def test_the_keyboard_gets_into_the_editor_and_out(open_page: OpenPage) -> None:
-    page = open_page("/tasks/softmax")
+    page = open_page("/tasks/softmax", viewport={"width": 390, "height": 844})
+    page.locator(".cm-content").wait_for()
+    assert page.evaluate("scrollY") == 0, "the page opens at its beginning"
     editor = page.get_by_role("textbox", name="Source")
     editor.press("Control+Home")
     page.keyboard.press("Tab")
