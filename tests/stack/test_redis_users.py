@@ -56,6 +56,7 @@ def test_a_submission_is_judged(addresses: dict[str, str], tmp_path: Path) -> No
         ("ACL", "LIST"),
         ("GET", "something-else"),
         ("SET", "session:1", "x"),
+        ("DEL", "drain:host"),
     ],
 )
 def test_a_workers_user_may_do_its_job_only(
