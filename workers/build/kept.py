@@ -19,6 +19,7 @@ from triton.runtime.jit import KernelInterface
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from workers.build.source import FILE, MODULE
+from workers.build.tensors import on_device
 
 _PLAIN = (int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 _MOST_OBJECTS = 2_000
@@ -100,7 +101,7 @@ def _of_class(kind: type) -> Iterator[object]:
 
 
 def _of_tensor(tensor: torch.Tensor) -> Iterator[object]:
-    with torch._C.DisableTorchFunction():
+    if not on_device(tensor):  # those have no values that host code could go on by
         yield tensor._version
 
 
