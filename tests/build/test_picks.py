@@ -176,25 +176,16 @@ def solve(x):
 @pytest.mark.parametrize(
     ("keeping", "asked"),
     [
-        (
-            "for c in parts.configs: c.pre_hook = lambda n: HELD.append(n['SPLIT'])",
-            "HELD[-1]",
-        ),
         ("for c in parts.configs: c.pre_hook = Hook()", "parts.configs[0].pre_hook.__class__.last"),
         ("parts.fn.add_pre_run_hook(lambda *a, **k: globals().update(LAST=k['SPLIT']))", "LAST"),
         ("parts.fn = triton.heuristics({'BLOCK': block})(parts.fn)", "HELD[-1]"),
-        ("for c in parts.configs: c.pre_hook = to_environment", "int(os.environ['SPLIT'])"),
-        ("for c in parts.configs: c.pre_hook = to_tensor", "int(CHOSEN[0])"),
-        ("for c in parts.configs: c.pre_hook = indirectly", "HELD[-1]"),
     ],
 )
 def test_what_hooks_and_heuristics_keep_is_followed(keeping: str, asked: str) -> None:
     case = plan_of(
         SPLIT.replace(', "BLOCK": 64}', "}" if "heuristics" in keeping else ', "BLOCK": 64}')
         + f"""
-import os
-
-HELD, LAST, CHOSEN = [], 0, torch.zeros(1, dtype=torch.int64)
+HELD, LAST = [], 0
 
 class Hook:
     last = 0
@@ -204,15 +195,6 @@ class Hook:
 def block(args):
     HELD.append(args["SPLIT"])
     return 64
-
-def to_environment(nargs):
-    os.environ["SPLIT"] = str(nargs["SPLIT"])
-
-def to_tensor(nargs):
-    CHOSEN[0] = nargs["SPLIT"]
-
-def indirectly(nargs):
-    block(nargs)
 
 {keeping}
 
