@@ -96,7 +96,7 @@ def start_server(
     preload: tuple[str, ...],
     entry: str,
     unsafe: bool = False,
-    timeout: float = 120.0,
+    timeout: float = 300.0,
 ) -> ServerProcess:
     """Start a fork server and wait, at most `timeout` seconds, until it is ready.
 
