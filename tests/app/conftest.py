@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -20,9 +21,23 @@ from tests.app.postgres import emptied, postgres, programs
 from tests.app.serving import serving
 
 
+@cache
+def empty_tables() -> bytes:
+    """A SQLite database with all tables and no rows: making one for each test takes long."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "empty.db"
+        store = Store(f"sqlite:///{file}")
+        store.migrate()
+        store.compact()
+        store.close()
+        return file.read_bytes()
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(emptied_database() or f"sqlite:///{tmp_path / 'judge.db'}")
+    file = tmp_path / "judge.db"
+    file.write_bytes(empty_tables())
+    store = Store(emptied_database() or f"sqlite:///{file}")
     store.migrate()
     yield store
     store.close()
@@ -57,6 +72,7 @@ def temporary_settings() -> Iterator[Settings]:
     """With a short path, since a socket's may have 107 bytes at most."""
     folder = tempfile.mkdtemp(prefix="kj-")
     settings = Settings(data_dir=Path(folder), database_url=emptied_database())
+    (settings.data_dir / "kerneljudge.db").write_bytes(empty_tables())
     yield settings
     with suppress(redis.RedisError):  # a service that a test killed leaves its server behind
         connect(settings.redis_address).shutdown(nosave=True)
