@@ -105,6 +105,7 @@ class SubmissionRow(Base):
             "measured",
             "user",
             "number",
+            "stage",
             sqlite_where=UNFINISHED,
             postgresql_where=UNFINISHED,
         ),

@@ -17,7 +17,7 @@ def upgrade() -> None:
     op.create_index(
         "submissions_turns",
         "submissions",
-        ["released", "device", "measured", "user", "number"],
+        ["released", "device", "measured", "user", "number", "stage"],
         sqlite_where=_UNFINISHED,
         postgresql_where=_UNFINISHED,
     )
