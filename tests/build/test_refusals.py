@@ -158,6 +158,7 @@ x.flip(0)
 x.view(10, 10).tril()
 x.view(10, 10).triu()
 x[torch.arange(9, device=0)]
+x[torch.arange(9)]
 x.index_select(0, torch.arange(9, device=0))
 x.gather(0, torch.arange(9, device=0))
 y.scatter_(0, torch.arange(9, device=0), x)

@@ -141,6 +141,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _check_devices(self, name: str, args: Any, kwargs: Any) -> None:
+        if name.startswith("aten.index"):
+            return  # torch takes indices from either side
         for value in tree_flatten((args, kwargs))[0]:
             if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim():
                 raise self._recorder.refused(
