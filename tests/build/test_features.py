@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.contract import Choice, Permissions
+from kernels.contract import Choice, Permissions, TensorOp
 from tests.build.builds import COPYING, names, plan_of
 
 FINISHING = COPYING.model_copy(update={"permissions": Permissions(finishing=True)})
@@ -262,7 +262,9 @@ def solve(x):
     tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, y, 100)
     return y
 """)
-    (choice,) = case.steps
+    zeroed, choice = case.steps
+    assert isinstance(zeroed, TensorOp)
+    assert zeroed.op == "aten.zero_.default"
     assert isinstance(choice, Choice)
     blocks = [a.config.split("BLOCK: ")[1].split(",")[0] for a in choice.alternatives]
     assert blocks == ["32", "32", "64", "64"]
