@@ -22,7 +22,7 @@ from tests.app.accounts.house import House, opened
 from tests.app.conftest import temporary_settings
 from tests.hostile.rows import ALL
 
-_EXAMPLES = 400 if ALL else 12
+_EXAMPLES = 400 if ALL else 20
 _LONGEST_WAIT_S = 0.2
 CHECKS = [
     not_a_server_error,
