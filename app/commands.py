@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Exit status: 0 when done, 1 with a sentence on standard error when not."""
     try:
         with _store(settings) as store:
-            print(_do(arguments, store))  # noqa: T201
+            print(_do(arguments, store, settings))  # noqa: T201
     except ServiceError as error:
         return _refuse(f"{error.detail}. {error.next_step}")
     except ValidationError as error:
@@ -61,14 +61,14 @@ def _refuse(reason: str) -> int:
     return 1
 
 
-def _do(arguments: argparse.Namespace, store: Store) -> str:
+def _do(arguments: argparse.Namespace, store: Store, settings: Settings) -> str:
     if arguments.command == "backup":
         return f"{backup(store, arguments.file)} rows in {arguments.file}"
     if arguments.command == "restore":
         return f"{restore(arguments.file, store)} rows restored"
     if arguments.command == "invite":
         wanted = InviteRequest(note=arguments.note, uses=arguments.uses, days=arguments.days)
-        return administration.create_invite(store, OPERATOR, wanted).path
+        return _address(settings) + administration.create_invite(store, OPERATOR, wanted).path
     name, password = arguments.name, _password(from_stdin=arguments.stdin)
     if arguments.command == "reset-password":
         if not set_password(store, name, password, by=OPERATOR):
@@ -77,6 +77,13 @@ def _do(arguments: argparse.Namespace, store: Store) -> str:
     role = Role.ADMIN if arguments.command == "create-admin" else Role.PARTICIPANT
     administration.create_account(store, name, password, role)
     return f"{name} can sign in"
+
+
+def _address(settings: Settings) -> str:
+    """Of the service, as people reach it: by the first public host, else on this machine."""
+    if settings.public_hosts:
+        return f"https://{settings.public_hosts[0]}"
+    return f"http://127.0.0.1:{settings.port}"
 
 
 def _password(*, from_stdin: bool) -> str:

@@ -41,7 +41,8 @@ def test_the_first_admin_invites_and_gets_a_new_password(
     signed_in = accounts.sign_in("ada", PASSWORD, None)
     assert accounts.of_browser(signed_in.secret).is_admin
     assert run(settings, monkeypatch, "invite", "--uses", "2") == 0
-    secret = capsys.readouterr().out.strip().rpartition("=")[2]
+    address, _, secret = capsys.readouterr().out.split()[-1].rpartition("=")
+    assert address.startswith(f"http://127.0.0.1:{settings.port}/")
     accounts.sign_up("bob", PASSWORD, secret, None)
     assert (
         run(settings, monkeypatch, "reset-password", "bob", "--stdin", stdin="x" * 9 + "yz1") == 0
