@@ -10,8 +10,8 @@ from app.schemas import Schema, SubmissionDetail, SubmissionSummary
 from app.service import Service
 from kernels.contract import CaseResult, KernelReport, Report, Timing
 
-_MOST_LINES = 4000
-"""Of a difference of sources; two files of the largest size could give 500,000."""
+_MOST_LINES = 1000
+"""Of a source; the time that the difference of two takes grows with their cube, to hours."""
 
 
 class CaseRatio(Schema):
@@ -53,7 +53,8 @@ class Comparison(Schema):
     """Only what differs in the cases that were timed in both, or else in those that both have; None
     where the caller may not see both plans, or there are none."""
     source: tuple[str, ...] | None
-    """Lines of a unified difference, at most 4,000; None where the caller may not see both."""
+    """Lines of a unified difference, of sources of at most 1,000 lines; None where the caller may
+    not see both."""
 
 
 def compare(service: Service, first: str, second: str) -> Comparison:
@@ -188,5 +189,7 @@ def _difference(
     if not (before.source_visible and after.source_visible):
         return None
     one, other = (service.submission_source(d.id).splitlines() for d in (before, after))
-    found = difflib.unified_diff(one, other, before.id, after.id, lineterm="", n=3)
-    return tuple(line for _, line in zip(range(_MOST_LINES), found, strict=False))
+    if one != other and max(len(one), len(other)) > _MOST_LINES:
+        why = f"@@ not compared: one of them has more than {_MOST_LINES:,} lines @@"
+        return f"--- {before.id}", f"+++ {after.id}", why
+    return tuple(difflib.unified_diff(one, other, before.id, after.id, lineterm="", n=3))

@@ -55,6 +55,17 @@ def test_kernels_and_sources_show_what_differs(site: Site, pair: tuple[str, str]
     assert compared(site, pair[0], pair[0])["kernels"] == []
 
 
+def test_sources_that_would_take_hours_are_not_compared(site: Site, pair: tuple[str, str]) -> None:
+    """Every second line is in both, some hundred times, and no two that follow each other are."""
+    made = [SOURCE + "".join(f"# {n % 101}\n# {word}{n}\n" for n in range(6000)) for word in "ab"]
+    first, second = (finished(site, "matmul-accepted-tile", source) for source in made)
+    told = "@@ not compared: one of them has more than 1,000 lines @@"
+    assert compared(site, first, second)["source"] == [f"--- {first}", f"+++ {second}", told]
+    assert told in site.html(f"/compare/{first}/{second}")
+    assert compared(site, first, first)["source"] == []
+    assert compared(site, pair[0], second)["source"][2] == told
+
+
 def test_plans_show_what_differs(site: Site, pair: tuple[str, str]) -> None:
     rerunning.offer(site)
     first, second = (
