@@ -89,15 +89,17 @@ def is_due(session: Session) -> bool:
 
 
 def take(session: Session, limit: int, until: datetime) -> list[Due]:
-    """What is due, which nobody else takes `until` then; of disabled accounts nothing, and
-    of contests nothing for who is no admin any more."""
+    """What is due, which nobody else takes `until` then: what was never tried before what failed.
+
+    Of disabled accounts nothing, and of contests nothing for who is no admin any more.
+    """
     query = (
         select(DeliveryRow, WebhookRow.url, WebhookRow.secret)
         .join(WebhookRow, WebhookRow.id == DeliveryRow.webhook)
         .join(UserRow, UserRow.name == WebhookRow.user)
         .where(DeliveryRow.next_at <= clock.now(), UserRow.disabled.is_(False))
         .where(or_(WebhookRow.contest.is_(None), UserRow.role == Role.ADMIN))
-        .order_by(DeliveryRow.next_at)
+        .order_by(DeliveryRow.attempts, DeliveryRow.next_at)
         .limit(limit)
         .with_for_update(skip_locked=True, of=DeliveryRow)
     )

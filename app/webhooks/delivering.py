@@ -14,7 +14,8 @@ AGAIN = tuple(timedelta(seconds=s) for s in (10, 60, 600, 3600, 6 * 3600, 24 * 3
 """After each failure; after the last it is given up."""
 
 _LOOK_SECONDS = 2.0
-_BATCH = 20
+_BATCH = 50
+"""Told at once."""
 _TAKEN = timedelta(minutes=10)
 """Longer than a batch may take; whoever dies with one, its deliveries are tried again then."""
 _PRUNE_LOOKS = 1800
@@ -49,8 +50,7 @@ class Deliverer:
                 return 0
         with self._store.write() as session:
             found = webhooks.take(session, _BATCH, clock.now() + _TAKEN)
-        for due in found:
-            ok, outcome = self._sender.send(due)
+        for due, (ok, outcome) in zip(found, self._sender.send(found), strict=True):
             over = ok or due.attempts >= len(AGAIN)
             again = None if over else clock.now() + AGAIN[due.attempts]
             with self._store.write() as session:

@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 
 @dataclass
@@ -42,6 +43,30 @@ def receiving() -> Iterator[Receiver]:
     try:
         yield receiver
     finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def dripping(drop: bytes, seconds: float) -> Iterator[str]:
+    """The address of something that sends the same again and again and never ends an answer, as
+    long as the block lasts."""
+    over = threading.Event()
+
+    class Handler(BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                while not over.wait(seconds):
+                    self.request.sendall(drop)
+
+    server = ThreadingTCPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        over.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -25,7 +25,7 @@ from app.service import Service
 from app.settings import Settings
 from app.store import Store, webhooks
 from app.store.webhook_tables import DeliveryRow
-from app.webhooks import managing
+from app.webhooks import managing, sending
 from app.webhooks.delivering import AGAIN, Deliverer
 from app.webhooks.managing import Delivery, NewWebhook, WebhookRequest
 from app.webhooks.sending import NotAllowed, Sender
@@ -33,7 +33,7 @@ from kernels.catalog import Catalog
 from kernels.contract import DeviceName
 from tests.app.accounts.house import PASSWORD
 from tests.app.judging import judge
-from tests.app.webhooks.receiving import Receiver, receiving
+from tests.app.webhooks.receiving import Receiver, dripping, receiving
 
 ADA = Caller("ada", scopes_of(Role.PARTICIPANT))
 BOSS = Caller("boss", scopes_of(Role.ADMIN))
@@ -185,6 +185,15 @@ def test_hosts_are_told_of_a_contest_while_they_are_hosts(parts: Parts, receiver
         "https://[fd00::1]/",
         "https://[::ffff:127.0.0.1]/",
         "https://224.0.0.1/",
+        "https://[::127.0.0.1]/",
+        "https://[fec0::1]/",
+        "https://[2002:7f00:1::]/",
+        "https://[64:ff9b::127.0.0.1]/",
+        "https://[64:ff9b:1::1]/",
+        f"https://{'a' * 64}.example/",
+        "https://a..example/",
+        "https://.example/",
+        "https://xn--a/",
     ],
 )
 def test_what_leads_nowhere_public_is_no_webhook(url: str) -> None:
@@ -196,7 +205,44 @@ def test_what_leads_nowhere_public_is_no_webhook(url: str) -> None:
 def test_a_name_that_leads_to_this_machine_is_not_sent_to(host: str) -> None:
     """It is looked at when it is sent, since names lead elsewhere at any time."""
     due = webhooks.Due(1, "submission.judged", "{}", 0, f"https://{host}:9/", "secret")
-    assert Sender().send(due) == (False, "not sent: its host is not on the public network")
+    told = "not sent: its host is not on the public network"
+    assert Sender().send([due]) == [(False, told)]
+
+
+@pytest.mark.parametrize("url", ["https://[2606:4700::1111]/", "https://[64:ff9b::8.8.8.8]/"])
+def test_what_is_public_is_sent_to(url: str) -> None:
+    Sender().check(url)
+
+
+@pytest.mark.parametrize(
+    ("drop", "seconds"), [(b"HTTP/1.1 100 Continue\r\n\r\n", 0.001), (b"H", 0.2)]
+)
+def test_who_never_ends_an_answer_holds_nobody_up(
+    drop: bytes, seconds: float, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "_WITHIN_SECONDS", 1.0)
+    with dripping(drop, seconds) as slow:
+        dues = [
+            webhooks.Due(n, "x", "{}", 0, url, "") for n, url in enumerate((slow, receiver.url))
+        ]
+        found = Sender(private=True).send(dues)
+    assert found == [(False, "no answer within 1 s"), (True, "HTTP 204")]
+
+
+@pytest.mark.parametrize("host", ["a" * 64, "a..example", "xn--a"])
+def test_a_name_that_is_none_is_told_nothing_and_ends_no_loop(host: str) -> None:
+    due = webhooks.Due(1, "submission.judged", "{}", 0, f"https://{host}/", "secret")
+    assert Sender(private=True).send([due]) == [(False, "not sent: it is no address")]
+
+
+def test_what_was_never_tried_goes_before_what_failed(parts: Parts, receiver: Receiver) -> None:
+    ada = parts.service.on_behalf_of(ADA)
+    hook(ada, receiver.url)
+    names = [judge(parts, "ada", score).id for score in (10.0, 9.0)]
+    with parts.store.write() as session:
+        session.execute(update(DeliveryRow).where(DeliveryRow.id == 1).values(attempts=1))
+        (first,) = webhooks.take(session, 1, clock.now())
+    assert json.loads(first.body)["submission"]["id"] == names[1]
 
 
 def test_owners_alone_see_and_delete_and_no_more_than_ten(parts: Parts) -> None:
