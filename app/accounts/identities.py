@@ -7,6 +7,7 @@ from app.accounts.accounts import Accounts, SignedIn, check_name
 from app.accounts.callers import Caller
 from app.accounts.provider import Way
 from app.accounts.schemas import LinkedIdentity
+from app.accounts.throttle import PROVIDER_FROM, network
 from app.errors import Conflict, Forbidden
 from app.settings import Settings
 from app.store import Store, identities, users
@@ -15,6 +16,11 @@ from app.store.identities import Identity
 
 class NoAccount(Forbidden):
     """The provider knows somebody, but nobody here is linked to them."""
+
+
+def admit(accounts: Accounts, address: str | None) -> None:
+    """Count somebody on the way to the provider or back from it; TooManyRequests."""
+    accounts.throttle.count((PROVIDER_FROM, network(address)))
 
 
 def sign_in(accounts: Accounts, way: Way, code: str) -> SignedIn:

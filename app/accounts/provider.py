@@ -1,6 +1,7 @@
 """An OpenID Connect provider: where people sign in at it, and who it says that they are."""
 
 import hmac
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,6 +23,11 @@ from app.store.identities import Identity
 _TIMEOUT_SECONDS = 10.0
 _KNOWN_SECONDS = 3600.0
 """How long what a provider says of itself is believed."""
+_AWAY_SECONDS = 5.0
+"""How long one that was not understood is not asked again: who asks holds one of the threads that
+answer requests."""
+_PATIENCE_SECONDS = 1.0
+"""For another one's asking."""
 _LEEWAY_SECONDS = 60
 """By which its clock may differ from ours."""
 _LIMITS = httpx.Limits(max_keepalive_connections=0)
@@ -69,6 +75,8 @@ class Provider:
 
     settings: Settings
     _known: tuple[float, Metadata] | None = None
+    _away: tuple[float, Unavailable] | None = None
+    _asking: threading.Lock = field(default_factory=threading.Lock)
     _http: httpx.Client = field(
         default_factory=lambda: httpx.Client(timeout=_TIMEOUT_SECONDS, limits=_LIMITS)
     )
@@ -99,8 +107,30 @@ class Provider:
 
     def metadata(self) -> Metadata:
         """What the provider says of itself, perhaps an hour ago; Unavailable."""
-        if self._known is not None and time.monotonic() - self._known[0] < _KNOWN_SECONDS:
+        if not self._asking.acquire(timeout=_PATIENCE_SECONDS):
+            raise self._silent("takes its time")
+        try:
+            return self._asked_once()
+        finally:
+            self._asking.release()
+
+    def _asked_once(self) -> Metadata:
+        """The same by one thread at a time; what failed is not asked for again at once."""
+        now = time.monotonic()
+        if self._known is not None and now - self._known[0] < _KNOWN_SECONDS:
             return self._known[1]
+        if self._away is not None and now - self._away[0] < _AWAY_SECONDS:
+            problem = self._away[1]
+            raise Unavailable(problem.detail, problem.next_step, retry_after=60)
+        try:
+            found = self._described()
+        except Unavailable as failed:
+            self._away = (time.monotonic(), failed)
+            raise
+        self._known = (time.monotonic(), found)
+        return found
+
+    def _described(self) -> Metadata:
         issuer = self.settings.oidc_issuer.rstrip("/")
         answer = self._read(httpx.Request("GET", f"{issuer}/.well-known/openid-configuration"))
         try:
@@ -109,7 +139,6 @@ class Provider:
             raise self._silent("describes itself in a way that is not understood") from None
         if found.issuer.rstrip("/") != issuer:
             raise self._silent(f"calls itself {found.issuer[:80]}")
-        self._known = (time.monotonic(), found)
         return found
 
     def _exchange(self, known: Metadata, way: Way, code: str) -> _Tokens:

@@ -24,6 +24,8 @@ class Rate:
 GUESSES = Rate("sign in to this account from here", 10, timedelta(minutes=15))
 GUESSES_BY_ALL = Rate("sign in to this account", 100, timedelta(minutes=15))
 GUESSES_FROM = Rate("sign in from here", 100, timedelta(minutes=15))
+PROVIDER_FROM = Rate("sign in by the provider from here", 1000, timedelta(minutes=15))
+"""Going there and coming back count as one each, since either can have the provider asked."""
 SIGN_UPS_FROM = Rate("sign up from here", 60, timedelta(hours=1))
 
 

@@ -80,6 +80,7 @@ def leave(
     try:
         if wish == "sign-up":
             check_name(journey.name)
+        identities.admit(service.accounts, address_of(request))
         address = service.accounts.provider.address(journey.way(request))
     except CORRECTABLE as problem:
         return _refused(request, service, journey, problem)
@@ -105,6 +106,7 @@ def come_back(
                 f"{service.settings.oidc_name} did not sign you in ({error or 'no code'})",
                 "Sign in again, and allow it there; or ask the operator.",
             )
+        identities.admit(service.accounts, address_of(request))
         response = _arrived(request, service, journey, code)
     except CORRECTABLE as problem:
         response = _refused(request, service, journey, problem)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,10 +18,12 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from app.accounts import Accounts, Throttle, administration, identities
+from app.accounts import provider as provider_module
 from app.accounts.callers import Caller
 from app.accounts.provider import Provider as Client
 from app.accounts.provider import Way
 from app.accounts.schemas import AccountChange, InviteRequest
+from app.accounts.throttle import Rate
 from app.errors import Forbidden, Unauthorised, Unavailable
 from app.roles import Scope
 from app.settings import Accounts as AccountMode
@@ -278,6 +281,35 @@ def test_a_provider_that_is_somebody_else_is_not_asked(
     with pytest.raises(Unavailable):
         Client(settings_of(provider)).address(Way("secret", "http://127.0.0.1/back"))
     provider.says = {}
+
+
+def test_a_provider_that_is_away_is_not_asked_by_everybody(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, way = Client(settings_of(provider)), Way("secret", "http://127.0.0.1/back")
+    provider.says = {"issuer": "https://evil.example"}
+    with pytest.raises(Unavailable):
+        asked.address(way)
+    provider.says = {}
+    with pytest.raises(Unavailable, match="calls itself"):
+        asked.address(way)
+    monkeypatch.setattr(provider_module, "_AWAY_SECONDS", 0.0)
+    assert asked.address(way).startswith(provider.issuer)
+
+
+def test_who_comes_back_again_and_again_is_slowed_down(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time the provider is asked, whatever the code is."""
+    world.be("hal")
+    browser = world.house.browser()
+    rate = Rate("come and go", 1, timedelta(minutes=15))
+    monkeypatch.setattr(identities, "PROVIDER_FROM", rate)
+    back = came_back(away(browser, "sign-in"))
+    page = browser.get(back)
+    assert page.status_code == 429
+    assert "too many attempts to come and go" in page.text
+    assert send(browser, PATH, page="/sign-in", wish="sign-in").status_code == 429
 
 
 @pytest.fixture
