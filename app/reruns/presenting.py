@@ -24,7 +24,7 @@ def rerun_detail(service: Service, rerun: str) -> RerunDetail:
     """One rerun; NotFound."""
     with service.store.read() as session:
         group = reruns.group(session, rerun) if rerun.isalnum() and len(rerun) <= 64 else None
-        if group is None:
+        if group is None or not _seen(service, session, group):
             raise NotFound(
                 f"there is no rerun {rerun[:64]!r}", "Look it up on its submission's page."
             )
@@ -91,7 +91,7 @@ def _rerun(service: Service, session: Session, group: Group) -> RerunDetail:
         kind=row.kind,
         state=row.state,
         attempt=row.attempt,
-        submissions=tuple(submission.id for submission in group.submissions),
+        submissions=_seen(service, session, group),
         rounds=row.rounds,
         detail=row.detail,
         user=row.user,
@@ -99,6 +99,12 @@ def _rerun(service: Service, session: Session, group: Group) -> RerunDetail:
         finished_at=row.finished_at,
         inspection=None if known is None else Inspection.model_validate_json(known),
     )
+
+
+def _seen(service: Service, session: Session, group: Group) -> tuple[str, ...]:
+    """Of its submissions those that the caller may know of."""
+    rows = group.submissions
+    return tuple(row.id for row in rows if visibility.sees(session, service.caller, row))
 
 
 def _first(row: SubmissionRow, report: Report, harness: int) -> list[Sitting]:

@@ -24,7 +24,7 @@ class RerunDetail(Schema):
     attempt: int
     """Counts from 1; raised each time the judge had to start over."""
     submissions: tuple[str, ...]
-    """Whose plans take part."""
+    """Whose plans take part; of those that are sealed in a contest only one's own."""
     rounds: int
     """Sittings of each."""
     detail: str

@@ -48,6 +48,23 @@ def test_what_fails_then_is_held_and_the_next_best_is_measured(play: Arena) -> N
     assert places == [("bob", rival), ("ada", solid)]
 
 
+def test_rivals_do_not_learn_of_each_other_by_being_measured_together(play: Arena) -> None:
+    play.contest("masked", final_top=2, final_rounds=1)
+    fay, gil = play.joined("fay", "masked"), play.joined("gil", "masked")
+    own, other = play.judged(fay, "masked", 8.0), play.judged(gil, "masked", 9.0)
+    play.change("masked", ends_at=now())
+    (rerun,) = play.host.post(f"{API}/masked/finals").json()["reruns"]
+    path = f"/api/v1/reruns/{rerun['rerun']}"
+    assert set(play.host.get(path).json()["submissions"]) == {own, other}
+    assert fay.get(path).json()["submissions"] == [own]
+    (mine,) = gil.get(f"/api/v1/submissions/{other}/reruns").json()
+    assert mine["submissions"] == [other]
+    refused(play.house.person("onlooker").get(path), 404, "no rerun")
+    play.measured_again(rerun["rerun"], {own: 8.0, other: 9.0})
+    play.host.post(f"{API}/masked/close", json={})
+    assert set(gil.get(path).json()["submissions"]) == {own, other}
+
+
 def test_the_luckiest_of_equal_work_does_not_count(play: Arena) -> None:
     """What was measured again counts, though a twin that was not looks faster then."""
     play.contest("twins", final_rounds=2)
