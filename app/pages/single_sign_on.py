@@ -4,7 +4,7 @@ import base64
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Form, Query
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -51,7 +51,7 @@ class Journey(BaseModel):
 
     secret: str
     wish: Literal["sign-in", "sign-up", "link"]
-    next: str = "/"
+    next: Annotated[str, AfterValidator(path_here)] = "/"
     name: str = ""
     invite: str = ""
 
@@ -73,7 +73,7 @@ def leave(
     journey = Journey(
         secret=new_secret(),
         wish=wish,
-        next=path_here(next),
+        next=next,
         name=name.strip(),
         invite=invite.strip(),
     )

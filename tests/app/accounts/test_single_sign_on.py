@@ -1,6 +1,8 @@
 """Signing in and up by an OpenID Connect provider, over HTTP on both sides."""
 
+import base64
 import html
+import json
 import re
 import socket
 import subprocess
@@ -215,6 +217,20 @@ def test_only_the_browser_that_left_comes_back_and_once(world: World) -> None:
     own = came_back(away(thief, "sign-in"))
     page = thief.get(own.replace(part_of(own, "code"), part_of(stolen, "code")))
     assert page.status_code == 401, "PKCE: the code is worth nothing without its verifier"
+
+
+def test_a_cookie_that_another_put_there_leads_nowhere_else(world: World) -> None:
+    """Whatever else runs on this host, on another port, can set cookies for it."""
+    world.be("ivy")
+    world.travel("sign-up", name="ivy")
+    browser = world.house.browser()
+    back = came_back(away(browser, "sign-in"))
+    journey = json.loads(base64.urlsafe_b64decode(browser.cookies["kj-journey"].strip('"')))
+    del browser.cookies["kj-journey"]
+    forged = base64.urlsafe_b64encode(json.dumps(journey | {"next": "//evil.example"}).encode())
+    browser.cookies["kj-journey"] = forged.decode()
+    answer = browser.get(back)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
 def test_a_provider_that_refuses_or_is_away_is_a_page(world: World) -> None:
