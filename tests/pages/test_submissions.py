@@ -15,6 +15,26 @@ def test_an_unfinished_submission_shows_its_stage_and_follows_it(site: Site) -> 
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page
 
 
+def test_the_stages_are_those_that_a_checked_submission_goes_through(site: Site) -> None:
+    submission = site.submit()
+    site.enter(submission, "building", "checking 7 cases on the CPU interpreter")
+    address = f"/submissions/{submission}"
+    now = '<li class="now" aria-current="step">building and checking</li>'
+    while now not in (page := site.html(address)):
+        assert '<li class="now" aria-current="step">queued</li>' in page
+    assert re.findall(r"<li[^>]*>(.*)</li>", page[page.index('"stages"') :])[:3] == [
+        "queued",
+        "building and checking",
+        "finished",
+    ]
+
+
+def test_what_was_checked_can_be_compared_too(site: Site) -> None:
+    first, second = (site.finish(samples.checked(site.submit())) for _ in range(2))
+    assert '<form action="/compare"' in site.html(f"/submissions/{first}")
+    assert "Sources" in site.html(f"/compare/{first}/{second}")
+
+
 def test_an_unfinished_submission_says_how_long_it_takes_as_a_rule(site: Site) -> None:
     site.finish(samples.checked(site.submit()))
     address = f"/submissions/{site.submit()}"
