@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.app.judging import beat
 from tests.browser.conftest import OpenPage, picture
 from tests.pages import samples
 from tests.pages.site import Site
@@ -37,6 +38,18 @@ def test_who_types_before_the_editor_is_there_types_on_in_it(open_page: OpenPage
     page.keyboard.press("Control+a")
     page.keyboard.type("all = 4")
     assert page.locator(".cm-line").all_inner_texts() == ["all = 4"]
+
+
+def test_both_ways_to_submit_stand_side_by_side(open_page: OpenPage, site: Site) -> None:
+    beat(site.queue, name="measurer", role="measure", device="H200")
+    page = open_page("/tasks/softmax")
+    only = page.get_by_role("button", name="Run on test cases only")
+    while not only.count():
+        page.reload()
+    first, second = only.bounding_box(), page.get_by_role("button", name="Submit").bounding_box()
+    assert first
+    assert second
+    assert first["y"] == second["y"]
 
 
 def test_it_completes_what_triton_and_the_task_offer(open_page: OpenPage) -> None:
