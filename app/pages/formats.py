@@ -106,6 +106,11 @@ def _size(name: str, value: Value) -> str:
     return f"{name} {listed}" + (f", … ({len(value)})" if len(value) > _SIZES_SHOWN else "")
 
 
+def noun(count: int, singular: str) -> str:
+    """The noun for that many: `load`, `loads`."""
+    return singular if count == 1 else f"{singular}s"
+
+
 def instructions(mix: InstructionMix) -> str:
     """What a kernel's instructions are, shortly: `4 wgmma, 8 TMA, 2 loads of 16 B`."""
     counted = (
@@ -113,8 +118,8 @@ def instructions(mix: InstructionMix) -> str:
         (mix.mma, "mma"),
         (mix.tma, "TMA"),
         (mix.async_copies, "async copies"),
-        *((count, f"loads of {width} B") for width, count in mix.loads.items()),
-        *((count, f"stores of {width} B") for width, count in mix.stores.items()),
+        *((count, f"{noun(count, 'load')} of {width} B") for width, count in mix.loads.items()),
+        *((count, f"{noun(count, 'store')} of {width} B") for width, count in mix.stores.items()),
         (mix.local, "local"),
         (mix.special, "special"),
     )

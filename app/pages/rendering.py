@@ -68,6 +68,7 @@ def _make_environment() -> Environment:
         memory=formats.memory,
         microseconds=formats.microseconds,
         moment=formats.moment,
+        noun=formats.noun,
         percent=formats.percent,
         printed=listing.printed,
         significant=formats.significant,

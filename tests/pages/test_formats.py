@@ -5,6 +5,7 @@ import pytest
 from app.pages import formats
 from app.schemas import CaseDetail
 from kernels.contract import DType, NumberSpec, TensorSpec
+from kernels.contract.compiler import InstructionMix
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,14 @@ from kernels.contract import DType, NumberSpec, TensorSpec
 )
 def test_significant_keeps_digits_not_decimals(value: float, shown: str) -> None:
     assert formats.significant(value) == shown
+
+
+def test_one_is_not_many() -> None:
+    mix = InstructionMix(
+        total=3, wgmma=0, mma=0, tma=0, async_copies=0, loads={"4": 1}, stores={"2": 2},
+        local=0, special=0,
+    )  # fmt: skip
+    assert formats.instructions(mix) == "1 load of 4 B, 2 stores of 2 B"
 
 
 def test_units() -> None:
