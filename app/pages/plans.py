@@ -129,7 +129,8 @@ def _kind(text: str | None, kinds: list[TextKind]) -> TextKind:
     for kind in kinds:
         if kind == text:
             return kind
-    raise NotFound(f"the kernel has no text {text[:40]!r}", "Choose one of those it has.")
+    known = ", ".join(kinds) or "none"
+    raise NotFound(f"the kernel has no text {text[:40]!r}", f"It has {known}.")
 
 
 def _benchmarks(detail: SubmissionDetail) -> set[str]:

@@ -1,6 +1,7 @@
 """The pages on a launch plan and on its kernels."""
 
 import html
+import re
 
 import pytest
 
@@ -51,6 +52,11 @@ def test_texts_are_escaped(site: Site, submission: str) -> None:
 @pytest.mark.parametrize("path", ["kernels/1", "kernels/0?text=llir", "kernels/0/llir.txt"])
 def test_what_is_not_there(site: Site, submission: str, path: str) -> None:
     assert site.http.get(f"/submissions/{submission}/{path}").status_code == 404
+
+
+def test_which_texts_a_kernel_has_is_said(site: Site, submission: str) -> None:
+    page = site.html(f"/submissions/{submission}/kernels/0?text=llir", status=404)
+    assert re.search(r"It has (\w+, )*ptx", page)
 
 
 def test_a_submission_without_a_plan(site: Site) -> None:
