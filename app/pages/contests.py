@@ -25,6 +25,7 @@ from app.pages.queries import parsed
 from app.pages.rendering import render
 from app.roles import Scope
 from app.service import Service
+from app.submitting import default_device
 from kernels.contract import DeviceName
 
 router = APIRouter(prefix="/contests")
@@ -237,7 +238,7 @@ def _list(
         contests=taking_part.list_contests(service),
         tasks=service.list_tasks(),
         devices=tuple(DeviceName),
-        draft=draft,
+        draft={"device": default_device(service.presence.measured_devices())} | draft,
     )
 
 

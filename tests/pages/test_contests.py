@@ -66,6 +66,10 @@ def browser(house: House, name: str) -> httpx.Client:
     return house.browser(name)
 
 
+def test_a_new_contest_is_for_a_gpu_that_is_there(host: httpx.Client) -> None:
+    assert "<option selected>H200</option>" in host.get("/contests").text
+
+
 def test_a_page_says_when_and_what(house: House, invite: str) -> None:
     page = browser(house, "reader").get("/contests/cup").text
     assert "The &lt;i&gt;cup&lt;/i&gt;" in page
