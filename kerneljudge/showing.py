@@ -1,5 +1,7 @@
 """Submissions, reports and boards as text: tables in a terminal, plain lines elsewhere."""
 
+import os
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -8,6 +10,16 @@ from kerneljudge.figures import interval, microseconds, rate
 from kerneljudge.payloads import Board, CaseResult, Comparison, Kernel, Report, Submission
 
 _GOOD = ("accepted", "checked")
+_WIDTH = 240
+"""Characters of a line where no terminal says how many it has, as in a log of CI."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where a command prints."""
+    found = Console(stderr=stderr, highlight=False)
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found.width = _WIDTH
+    return found
 
 
 def verdict_text(verdict: str) -> Text:
@@ -101,7 +113,7 @@ def _table(*headings: str, left: tuple[str, ...] = (), right: tuple[str, ...] = 
     table = Table(box=None, pad_edge=False)
     for heading in headings:
         at_right = heading in right if right else heading not in left
-        table.add_column(heading, justify="right" if at_right else "left")
+        table.add_column(heading, justify="right" if at_right else "left", overflow="fold")
     return table
 
 

@@ -1,19 +1,14 @@
 """Commands that only read: `tasks`, `list`, `report`, `compare`, `board`."""
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from kerneljudge.client import Client
 from kerneljudge.commands import print_json, speaks_to_service
-from kerneljudge.showing import show_board, show_comparison, show_list, show_submission
+from kerneljudge.showing import console, show_board, show_comparison, show_list, show_submission
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def _console() -> Console:
-    return Console(highlight=False)
 
 
 @click.command("list")
@@ -27,7 +22,7 @@ def tasks(client: Client, as_json: bool) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for task in client.tasks():
         table.add_row(Text(task.name), task.difficulty, Text(task.summary))
-    _console().print(table)
+    console().print(table)
 
 
 @click.command("list")
@@ -62,9 +57,9 @@ def list_submissions(
         return
     found = client.submissions(limit=limit, user=whose, **filters)
     if found:
-        show_list(_console(), found)
+        show_list(console(), found)
     else:
-        _console().print("there are none that fit: kerneljudge submit FILE --task TASK")
+        console().print("there are none that fit: kerneljudge submit FILE --task TASK")
 
 
 @click.command()
@@ -78,9 +73,9 @@ def report(client: Client, submission: str, as_json: bool) -> None:
         return
     found = client.submission(submission)
     if found.finished:
-        show_submission(_console(), found, client.url, kernels=True)
+        show_submission(console(), found, client.url, kernels=True)
     else:
-        _console().print(f"{found.id} is {found.stage}: kerneljudge watch {found.id}")
+        console().print(f"{found.id} is {found.stage}: kerneljudge watch {found.id}")
 
 
 @click.command()
@@ -93,7 +88,7 @@ def compare(client: Client, first: str, second: str, as_json: bool) -> None:
     if as_json:
         print_json(client.raw(f"/comparisons/{first}/{second}"))
     else:
-        show_comparison(_console(), client.compare(first, second))
+        show_comparison(console(), client.compare(first, second))
 
 
 @click.command()
@@ -108,7 +103,7 @@ def board(client: Client, task: str, device: str | None, limit: int, as_json: bo
     if as_json:
         print_json(client.raw(f"/boards/{task}/{device}", limit=limit))
     else:
-        show_board(_console(), client.board(task, device, limit))
+        show_board(console(), client.board(task, device, limit))
 
 
 def _device(client: Client, task: str) -> str:

@@ -12,7 +12,7 @@ from kerneljudge.commands import NOT_ACCEPTED, print_json, speaks_to_service
 from kerneljudge.junit import junit
 from kerneljudge.payloads import Submission
 from kerneljudge.progress import watch as watch_stages
-from kerneljudge.showing import show_submission
+from kerneljudge.showing import console, show_submission
 from kerneljudge.thresholds import Percent, shortfalls
 
 _SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -67,15 +67,15 @@ def submit(
         raise click.UsageError("conditions and --junit need the verdict: leave out --no-wait")
     if max_regression is not None and against == "label" and label is None:
         raise click.UsageError("--against label needs a --label, such as the branch's name")
-    console = Console(stderr=as_json, highlight=False)
+    out = console(stderr=as_json)
     submission = client.submit(
         _source(file), task, device=device, entry=entry, label=label, contest=contest
     )
     if not wait:
-        _say_submitted(console, client, submission, as_json)
+        _say_submitted(out, client, submission, as_json)
         return
-    submission = watch_stages(client, console, submission.id)
-    show_submission(console, submission, client.url)
+    submission = watch_stages(client, out, submission.id)
+    show_submission(out, submission, client.url)
     unmet = shortfalls(
         client,
         submission,
@@ -85,7 +85,7 @@ def submit(
         label=label,
     ) if submission.passed else []  # fmt: skip
     for sentence in unmet:
-        console.print(f"condition not met: {sentence}", soft_wrap=True, markup=False)
+        out.print(f"condition not met: {sentence}", soft_wrap=True, markup=False)
     if junit_file is not None:
         junit_file.write_text(junit(submission, client.url, unmet), encoding="utf-8")
     if annotate or (annotate is None and os.environ.get("GITHUB_ACTIONS") == "true"):
@@ -102,9 +102,9 @@ def submit(
 @speaks_to_service
 def watch(client: Client, submission: str, as_json: bool) -> None:
     """Wait for SUBMISSION's verdict; exit code as for submit."""
-    console = Console(stderr=as_json, highlight=False)
-    finished = watch_stages(client, console, submission)
-    show_submission(console, finished, client.url)
+    out = console(stderr=as_json)
+    finished = watch_stages(client, out, submission)
+    show_submission(out, finished, client.url)
     if as_json:
         print_json(client.raw(f"/submissions/{submission}"))
     _end(finished, [])
@@ -126,12 +126,12 @@ def _source(file: Path) -> str:
         raise click.UsageError(f"{file} is not UTF-8 text; save it as such") from None
 
 
-def _say_submitted(console: Console, client: Client, submission: Submission, as_json: bool) -> None:
+def _say_submitted(out: Console, client: Client, submission: Submission, as_json: bool) -> None:
     if as_json:
         print_json(client.raw(f"/submissions/{submission.id}"))
     else:
-        console.print(f"{client.url}/submissions/{submission.id}", soft_wrap=True)
-        console.print(f"kerneljudge watch {submission.id}", soft_wrap=True)
+        out.print(f"{client.url}/submissions/{submission.id}", soft_wrap=True)
+        out.print(f"kerneljudge watch {submission.id}", soft_wrap=True)
 
 
 def _end(submission: Submission, unmet: list[str]) -> None:

@@ -1,8 +1,11 @@
 """Commands that read: tasks, report, compare, board, plan."""
 
 import json
+import re
 import time
 from pathlib import Path
+
+import pytest
 
 from kerneljudge import Client
 from kernels.catalog import Catalog
@@ -40,6 +43,17 @@ def test_a_report_shows_what_the_compiler_made(run: Run, judge: Judge, source: P
     row = next(line for line in text.splitlines() if line.startswith("whole_row "))
     assert {"12", "0.0", "KiB", "50", "%"} <= set(row.split())
     assert "what it means" not in text
+
+
+def test_no_name_is_cut_where_no_terminal_is_narrow(
+    run: Run, judge: Judge, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = submitted(run, source)
+    monkeypatch.delenv("COLUMNS")
+    wide = run("report", name).output
+    assert re.search(r"^whole_row .*registers", wide, re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "…" not in wide + run("report", name).output
 
 
 def test_each_reason_is_said_once_and_where_to_read_on(
