@@ -56,9 +56,6 @@ from kernels.contract import DeviceName, Record, Stage, Submission, Track
 
 Found = TypeVar("Found")
 
-_LOOK_AGAIN_SECONDS = 3.0
-"""How often a watcher looks although nobody woke it."""
-
 _SUBMISSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -297,7 +294,7 @@ class Service:
                 left = deadline - time.monotonic()
                 if done(found) or left <= 0 or self.updates.closed:
                     return found
-                await _set_within(changed, min(left, _LOOK_AGAIN_SECONDS))
+                await _set_within(changed, min(left, self.updates.patience))
 
     async def changes(self, submission: str) -> AsyncIterator[SubmissionDetail]:
         """The submission now and after each change, until it is finished; NotFound."""
@@ -311,7 +308,7 @@ class Service:
                 last = detail
                 if detail.stage is Stage.FINISHED or self.updates.closed:
                     return
-                await _set_within(changed, _LOOK_AGAIN_SECONDS)
+                await _set_within(changed, self.updates.patience)
 
     def _note_of_others(self, row: SubmissionRow, act: str) -> None:
         """Write down what an admin did to somebody else's submission."""

@@ -12,6 +12,9 @@ import redis.asyncio
 from app.attempts import UPDATES
 
 _RECONNECT_SECONDS = 1.0
+_LOOK_AGAIN_SECONDS = 3.0
+_LOOKS_A_SECOND = 30
+"""Of all who watch together, beside those that were woken."""
 _log = logging.getLogger(__name__)
 
 
@@ -21,17 +24,25 @@ class Updates:
     def __init__(self, url: str) -> None:
         self._url = url
         self._watching: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self._watchers = 0
         self.closed = False
         """Whether the process is about to end and nobody should wait any more."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which a watcher looks although nobody woke it."""
+        return max(_LOOK_AGAIN_SECONDS, self._watchers / _LOOKS_A_SECOND)
 
     @contextmanager
     def watch(self, submission: str) -> Iterator[asyncio.Event]:
         """An event that is set at each change of a submission; the watcher clears it."""
         changed = asyncio.Event()
         self._watching[submission].add(changed)
+        self._watchers += 1
         try:
             yield changed
         finally:
+            self._watchers -= 1
             watchers = self._watching[submission]
             watchers.discard(changed)
             if not watchers:

@@ -1,6 +1,7 @@
 """Whoever waits for a submission is woken by a change of it, and of it alone."""
 
 import asyncio
+from contextlib import ExitStack
 
 from app.attempts import UPDATES
 from app.main import Parts
@@ -50,3 +51,14 @@ def test_nobody_stays_in_the_books(parts: Parts) -> None:
     with updates.watch("mine"), updates.watch("mine"):
         pass
     assert not updates._watching
+
+
+def test_many_who_watch_together_look_no_more_often_than_some(parts: Parts) -> None:
+    """Unless they are woken; or whoever opens a thousand streams keeps everybody waiting."""
+    updates = Updates(parts.settings.redis_address)
+    with ExitStack() as watchers:
+        for number in range(1000):
+            watchers.enter_context(updates.watch(f"s{number % 7}"))
+            assert updates.patience >= 3
+        assert 1000 / updates.patience <= 30
+    assert updates.patience == 3
