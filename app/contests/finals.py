@@ -56,7 +56,7 @@ def close(service: Service, contest: str, *, unmeasured: bool) -> Standings:
         if missing and not unmeasured:
             raise Conflict(
                 f"the best of {', '.join(missing)} are not measured again yet",
-                "Let them be measured, or close with unmeasured.",
+                "Let them be measured, or close although some are missing (`unmeasured`).",
             )
         found = worked_out(service, session, row, frozen=False, final=True)
         row.closed_at = found.at

@@ -44,6 +44,16 @@ def read_contest(service: Service, contest: str) -> ContestDetail:
         return detail(service, session, row_of(session, contest))
 
 
+def made_for(service: Service, submission: str) -> str | None:
+    """The contest that a submission was made for, while the caller may submit for it again."""
+    with service.store.read() as session:
+        entry = contests.open_entry(session, submission)
+        if entry is None or phase(row_of(session, entry.contest)) is not Phase.RUNNING:
+            return None
+        own = contests.entrant_of(session, entry.contest, service.caller.user)
+        return entry.contest if own is not None and own.id == entry.entrant else None
+
+
 def detail(service: Service, session: Session, row: ContestRow) -> ContestDetail:
     """The same from its row."""
     own = contests.entrant_of(session, row.name, service.caller.user)

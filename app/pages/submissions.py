@@ -1,7 +1,7 @@
 """The list of submissions, and one submission from queue to report."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.contests.taking_part import list_contests
+from app.contests.taking_part import list_contests, made_for
 from app.pages.access import CurrentService
 from app.pages.queries import filter_of, parsed_cursor
 from app.pages.rendering import fragment, render
@@ -57,9 +57,8 @@ def show_submission(request: Request, service: CurrentService, submission: str) 
     detail = service.submission_detail(submission)
     # Going back, browsers show what they kept: the page as it was while this was judged.
     headers = None if detail.stage is Stage.FINISHED else {"Cache-Control": "no-store"}
-    view = _view(service, detail)
     return render(
-        request, "submission.html", headers=headers, detail=detail, view=view, whole_page=True
+        request, "submission.html", headers=headers, whole_page=True, **_shown(service, detail)
     )
 
 
@@ -95,9 +94,12 @@ async def follow_submission(
 
 
 def _inner(service: Service, detail: SubmissionDetail) -> str:
-    return fragment(
-        service, "_submission.html", detail=detail, view=_view(service, detail), whole_page=False
-    )
+    return fragment(service, "_submission.html", whole_page=False, **_shown(service, detail))
+
+
+def _shown(service: Service, detail: SubmissionDetail) -> dict[str, Any]:
+    contest = made_for(service, detail.id)
+    return {"detail": detail, "view": _view(service, detail), "contest": contest}
 
 
 def _view(service: Service, detail: SubmissionDetail) -> ReportView | None:

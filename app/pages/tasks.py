@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from app.contests import taking_part
 from app.errors import (
     Conflict,
     Forbidden,
@@ -67,10 +68,11 @@ def show_task(
     contest: ContestName | None = None,
 ) -> Response:
     """A task; `origin` names a submission to go on from, `device` the board to show, `contest`
-    what it is submitted for."""
+    what it is submitted for: by default the one that `origin` was made for."""
     task = service.task_detail(name)
     draft = _draft_of(service, origin) if origin else Draft(task.starter)
-    draft = replace(draft, contest=contest)
+    made_for = taking_part.made_for(service, origin) if origin else None
+    draft = replace(draft, contest=contest or made_for)
     return _task_page(request, service, task, device_of(device, task), draft)
 
 

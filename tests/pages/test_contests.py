@@ -100,6 +100,12 @@ def test_one_joins_a_team_and_submits_for_the_contest(house: House, invite: str)
     assert "1 used" in ada.get("/contests/cup").text
     assert ada.get(answer.headers["location"]).status_code == 200
     assert house.browser("reader").get(answer.headers["location"]).status_code == 404
+    assert "Submit from the tasks above." in page
+    again = f"/tasks/softmax?origin={answer.headers['location'].rsplit('/', 1)[1]}"
+    for member in (ada, bob):
+        assert '<a href="/contests/cup">cup</a>' in member.get(answer.headers["location"]).text
+        assert '<input type="hidden" name="contest" value="cup">' in member.get(again).text
+        assert 'href="/tasks/softmax?contest=cup#editor">start over' in member.get(again).text
     refused = send(house.browser("reader"), "/tasks/softmax", source=SOURCE, contest="cup")
     assert refused.status_code == 403
     assert "does not take part" in refused.text
@@ -145,6 +151,7 @@ def test_hosts_change_disqualify_and_close(house: House, host: httpx.Client, inv
     start = f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%dT%H:%M}"
     over = fields(zone="UTC", starts_at=start, ends_at=past)
     assert send(host, f"{HOST}/change", page=HOST, **over).status_code == 303
+    assert "Submit from" not in mal.get("/contests/cup").text
     left = send(host, f"{HOST}/close", page=HOST)
     assert "not judged yet" in left.text
     for submission in host.get("/api/v1/submissions").json()["items"]:
