@@ -1,6 +1,7 @@
 """The connection to the database: SQLite or PostgreSQL, and transactions that do not clash."""
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,15 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import TimeoutError as WriterTimeout
 from sqlalchemy.orm import Session
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 _MIGRATION_LOCK = 7_250_133
 """Any number; processes that start together on one PostgreSQL migrate one after the other."""
+_TURN_SECONDS = 30.0
+"""A writer's wait for those before it in this process."""
 
 
 class Store:
@@ -33,12 +37,13 @@ class Store:
         if self.embedded:
             _take_over_transactions(self._engine)
         self._writing = self._engine.execution_options(write=True)
+        self._writer = threading.Lock()
 
     def migrate(self, revision: str = "head") -> None:
         """Bring the tables up to date; safe when several processes start at once."""
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-        with self._writing.begin() as connection:
+        with self.transaction() as connection:
             if not self.embedded:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             config.attributes["connection"] = connection
@@ -53,7 +58,11 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction: committed at the end, rolled back on any error."""
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with (
+            self._turn(),
+            Session(self._writing, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
     @contextmanager
@@ -72,8 +81,22 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """A connection whose changes are committed at the end, or undone by an error."""
-        with self._writing.begin() as connection:
+        with self._turn(), self._writing.begin() as connection:
             yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        # SQLite lets writers look again and again, those who came last most often: with many at
+        # once some would give up though none holds the file for long.
+        if not self.embedded:
+            yield
+            return
+        if not self._writer.acquire(timeout=_TURN_SECONDS):
+            raise WriterTimeout(f"others have been writing for {_TURN_SECONDS:g} s")
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     def compact(self) -> None:
         """Of SQLite: everything into the one file, without gaps or a log beside it."""

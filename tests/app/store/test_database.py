@@ -3,6 +3,7 @@
 import json
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from alembic import command
@@ -11,8 +12,9 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import func, inspect, select, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import TimeoutError as WriterTimeout
 
-from app.store import Store
+from app.store import Store, database
 from app.store.database import MIGRATIONS
 from app.store.tables import Base, BoardRow, DeviceRow, ReportRow, StandingRow
 from kernels.contract import DeviceName
@@ -90,6 +92,19 @@ def test_reading_before_writing_does_not_lock_out_other_writers(store: Store) ->
         row = session.get(DeviceRow, DeviceName.H100)
         assert row is not None
         assert row.seen_at == datetime(2040, 1, 1, tzinfo=UTC)
+
+
+def test_a_writer_whose_turn_does_not_come_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process; the next after it has its turn all the same."""
+    store = Store(f"sqlite:///{tmp_path}/judge.db")
+    monkeypatch.setattr(database, "_TURN_SECONDS", 0.01)
+    with store.write(), pytest.raises(WriterTimeout, match="others"), store.write():
+        pass
+    with store.write() as session:
+        assert session.scalar(select(1)) == 1
+    store.close()
 
 
 def test_boards_from_before_standings_are_carried_over(database_url: str) -> None:
