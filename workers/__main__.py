@@ -70,7 +70,8 @@ def _serve(settings: Settings, stopping: threading.Event) -> None:
         _log.info("%s", note)
     keepers = _start_servers(settings, gpus)
     workers = queue_workers(settings, gpus, _one_line(level))
-    heartbeat = Heartbeat(settings.connect(), workers, jail_complete=not level.missing)
+    connection = settings.connect(patient=False)  # a beat that is missed is followed by the next
+    heartbeat = Heartbeat(connection, workers, jail_complete=not level.missing)
     try:
         for keeper in keepers:
             keeper.wait_ready()

@@ -33,7 +33,7 @@ class Heartbeat(threading.Thread):
         """Whether an admin wants this host to take no jobs; as of the last beat."""
 
     def run(self) -> None:
-        """Beat; a Redis that is away for longer than its connection waits ends nothing."""
+        """Beat; a Redis that is away ends nothing."""
         while not self._stopped.is_set():
             starting = False
             # Where Redis is away the keys expire, which is the truth: nobody can reach us.
@@ -42,11 +42,11 @@ class Heartbeat(threading.Thread):
             self._stopped.wait(_SOON_SECONDS if starting else HEARTBEAT_SECONDS)
 
     def stop(self) -> None:
-        """End, and say that the workers are gone."""
+        """End, and say that the workers are gone, if Redis is there to be told."""
         self._stopped.set()
         self.join()
-        for worker in self._workers:
-            self._redis.delete(worker_key(worker.name))
+        with contextlib.suppress(redis.RedisError):
+            self._redis.delete(*(worker_key(worker.name) for worker in self._workers))
 
     def beat(self) -> bool:
         """Publish once; whether a worker is still starting."""

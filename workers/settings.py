@@ -73,9 +73,9 @@ class Settings:
         """Sockets and locks of this host's fork servers."""
         return self.data_dir / "run"
 
-    def connect(self) -> redis.Redis:
-        """A connection that outlasts a restart of Redis: it tries for about a minute."""
-        patience = Retry(ExponentialBackoff(cap=2.0, base=0.05), retries=40)
+    def connect(self, *, patient: bool = True) -> redis.Redis:
+        """A connection that outlasts a restart of Redis: it tries for about a minute, or once."""
+        patience = Retry(ExponentialBackoff(cap=2.0, base=0.05), retries=40 if patient else 1)
         errors = [redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError]
         return redis.Redis.from_url(self.redis_url, retry=patience, retry_on_error=errors)
 

@@ -58,3 +58,13 @@ def test_a_drained_host_asks_its_workers_once_to_end_and_starts_none(
     connection.delete(drain_key(worker.settings.host))
     heartbeat.beat()
     assert not heartbeat.draining
+
+
+def test_a_host_ends_though_redis_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELJUDGE_DATA_DIR", str(tmp_path))
+    settings = Settings.load()
+    worker = QueueWorker(settings, "build", None, "all layers", "three")
+    heartbeat = Heartbeat(settings.connect(patient=False), [worker], jail_complete=True)
+    heartbeat.start()
+    heartbeat.stop()
+    assert not heartbeat.is_alive()
