@@ -62,7 +62,7 @@ class HealthCheck:
             measured_devices=devices,
             ceilings=ceilings,
             unsafe=unsafe,
-            banners=_banners(database, redis_state, workers),
+            banners=_banners(database, redis_state, workers, devices),
         )
 
     def _database(
@@ -109,7 +109,10 @@ def _status(
 
 
 def _banners(
-    database: Component, queue: Component, workers: tuple[WorkerInfo, ...]
+    database: Component,
+    queue: Component,
+    workers: tuple[WorkerInfo, ...],
+    measured: tuple[DeviceName, ...],
 ) -> tuple[str, ...]:
     if not database.ok:
         return ("The database does not answer: nothing can be submitted for now.",)
@@ -125,13 +128,21 @@ def _banners(
         if worker.state == "quarantined":
             gpu = f"The GPU {worker.gpu} of {worker.host}" if worker.gpu else worker.name
             banners.append(f"{gpu} is out of service: {worker.detail}")
-    if not _builders(workers):
+    if any(worker.state in ("draining", "drained") for worker in workers) and not _builders(
+        workers
+    ):
+        banners.append("Every worker is drained: what is submitted waits until one serves again.")
+    elif not _builders(workers):
         banners.append("No worker is running: what is submitted now is judged later.")
-    elif not any(worker.role == "measure" and _serving(worker) for worker in workers):
+    elif not measured:
         banners.append(
             "No GPU serves this installation: submissions are checked on the CPU, "
             "not measured and not ranked."
         )
+    serving = {worker.device for worker in workers if worker.role == "measure" and _serving(worker)}
+    for device in measured:
+        if device not in serving:
+            banners.append(f"No {device} serves now: what is submitted for it waits for one.")
     return tuple(banners)
 
 

@@ -33,7 +33,7 @@ def test_draining_is_on_record_and_the_drained_serve_nobody(parts: Parts) -> Non
     acts = list_acts(parts.store, parts.service.caller, ActFilter(about="one"), None, 10).items
     assert [act.act for act in acts] == ["resume", "drain"]
     assert not parts.service.presence.serves(Stage.QUEUED, DeviceName.H200)
-    assert "No worker is running" in parts.service.health().banners[0]
+    assert "Every worker is drained" in parts.service.health().banners[0]
     assert parts.embedded is not None
     parts.embedded.stop()
     with pytest.raises(Unavailable):

@@ -62,6 +62,9 @@ def test_a_device_is_remembered_when_its_worker_is_gone(parts: Parts) -> None:
     assert look(parts).measured_devices == (DeviceName.H100,)
     detail = submit(parts)
     assert (detail.device, detail.measured) == (DeviceName.H100, True)
+    beat(parts.connection)
+    (banner,) = look(parts).banners
+    assert "No H100 serves now" in banner
 
 
 def test_what_a_gpu_reaches_is_kept_when_its_worker_is_gone(parts: Parts) -> None:
