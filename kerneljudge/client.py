@@ -77,12 +77,16 @@ class Client:
         entry: str | None = None,
         label: str | None = None,
         contest: str | None = None,
+        check_only: bool = False,
         key: str | None = None,
     ) -> Submission:
-        """Submit source for a task; returns at once. `label` groups submissions, as a branch."""
+        """Submit source for a task; returns at once. `label` groups submissions, as a branch.
+
+        With `check_only` the test cases alone run, on the CPU, and nothing is ranked.
+        """
         body = {
             "task": task, "source": source, "device": device, "entry": entry, "label": label,
-            "contest": contest,
+            "contest": contest, "check_only": check_only or None,
         }  # fmt: skip
         given = {name: value for name, value in body.items() if value is not None}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}

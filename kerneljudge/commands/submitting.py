@@ -25,6 +25,7 @@ _SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--entry", help="Function to call; by default the task's, usually solve.")
 @click.option("--label", help="A name to find this submission by, such as the branch.")
 @click.option("--contest", help="A contest that you take part in, and that this is made for.")
+@click.option("--check-only", is_flag=True, help="Run the test cases only, on the CPU; no rank.")
 @click.option("--wait/--no-wait", default=True, help="Wait for the verdict (default), or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print the submission as JSON.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
@@ -50,6 +51,7 @@ def submit(
     entry: str | None,
     label: str | None,
     contest: str | None,
+    check_only: bool,
     wait: bool,
     as_json: bool,
     junit_file: Path | None,
@@ -65,11 +67,19 @@ def submit(
     """
     if not wait and (min_speedup, max_regression, junit_file) != (None, None, None):
         raise click.UsageError("conditions and --junit need the verdict: leave out --no-wait")
+    if check_only and (min_speedup, max_regression) != (None, None):
+        raise click.UsageError("what is only checked has no times to set conditions for")
     if max_regression is not None and against == "label" and label is None:
         raise click.UsageError("--against label needs a --label, such as the branch's name")
     out = console(stderr=as_json)
     submission = client.submit(
-        _source(file), task, device=device, entry=entry, label=label, contest=contest
+        _source(file),
+        task,
+        device=device,
+        entry=entry,
+        label=label,
+        contest=contest,
+        check_only=check_only,
     )
     if not wait:
         _say_submitted(out, client, submission, as_json)

@@ -85,6 +85,8 @@ def test_one_key_submits_once(site: Site) -> None:
     with Client(site.address) as client:
         first = client.submit(SOURCE, "softmax", key="k")
         assert client.submit(SOURCE, "softmax", key="k").id == first.id
+        with pytest.raises(Refused):  # other content: the test cases only
+            client.submit(SOURCE, "softmax", key="k", check_only=True)
         client.cancel(first.id)
 
 

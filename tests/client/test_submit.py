@@ -52,6 +52,8 @@ def test_wrong_usage_ends_with_2(run: Run, source: Path, tmp_path: Path) -> None
     assert "no task is called 'sofmax'. Choose one of:" in result.output
     assert run("submit", tmp_path / "nothing.py", "--task", "softmax").exit_code == 2
     assert run("submit", source).exit_code == 2
+    checked = run("submit", source, "--task", "softmax", "--check-only", "--min-speedup", "1")
+    assert checked.exit_code == 2
     other = tmp_path / "latin.py"
     other.write_bytes(b"# \xe9\n")
     assert "not UTF-8" in run("submit", other, "--task", "softmax").output
