@@ -42,6 +42,11 @@ def failure_of(outcome: Outcome, limits: Limits, doing: str) -> Failure | None:
             return Failure(
                 verdict="timeout", reason=f"{doing} did not end within {limits.wall_s} s"
             )
+        case Status.STILL:
+            return Failure(
+                verdict="timeout",
+                reason=f"{doing} stood still for {limits.still_s} s: look for what it waits for",
+            )
         case Status.CPU:
             return Failure(
                 verdict="timeout",

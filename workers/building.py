@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernels.contract import Bundle, PlanRefused, Submission, Task, TensorSpec, cubin, limits
-from kernels.contract.limits import PATIENCE
+from kernels.contract.limits import PATIENCE, STILL_PATIENCE
 from kernels.contract.wire import AnswerRefused, BuildAnswer, BuildRequest, Failure
 from workers.answers import garbled, run_submitted
 from workers.jail import JailClient, Limits
@@ -53,6 +53,7 @@ def build(
     bounds = Limits(
         wall_s=math.ceil(task.limits.build_wall) + _GRACE_S,
         cpu_s=math.ceil(_LEEWAY * seconds) + _GRACE_S,
+        still_s=STILL_PATIENCE * seconds + _GRACE_S,
         memory_bytes=8 * limits.GIB,
         processes=128,
         scratch_bytes=limits.GIB,

@@ -46,6 +46,9 @@ GRID_PRODUCT = 2**31 - 1
 PATIENCE = 20
 """A build may take this many times its processor time by the clock, so that a busy machine changes
 no verdict; unless it stands still."""
+STILL_PATIENCE = 4
+"""What uses next to no processor, for so many times a build's processor time by the clock, waits
+for something that will not come."""
 
 SHARED_BYTES = 232_448
 THREADS = 1_024

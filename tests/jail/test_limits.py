@@ -21,6 +21,12 @@ def test_endless_code_is_ended_in_time(run: Run, name: str) -> None:
     assert SHORT.wall_s <= outcome.wall_s < LIMITS.wall_s
 
 
+@pytest.mark.parametrize("name", ["sleep", "stop_self"])
+def test_what_stands_still_is_ended_before_its_time(run: Run, name: str) -> None:
+    outcome = run(name, limits=replace(LIMITS, still_s=1))
+    assert outcome.status is Status.STILL
+
+
 def test_processor_time_of_one_process(run: Run) -> None:
     outcome = run("spin", limits=replace(LIMITS, cpu_s=1))
     assert outcome.status is Status.CPU

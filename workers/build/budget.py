@@ -9,16 +9,14 @@ import resource
 import time
 from pathlib import Path
 
-from kernels.contract.limits import PATIENCE
+from kernels.contract.limits import PATIENCE, STILL_PATIENCE
 
 _SLOTS = 64
 _SLOT_BYTES = 8
 OPTIONAL_SHARE = 0.6
 """Of the budget, after which only what is needed is done."""
 _STILL_SHARE = 0.02
-_STILL_PATIENCE = 4
-"""What uses less than that share of one processor, for so many times the budget by the clock, waits
-for something that will not come. An assembler on a busy machine is slow, and seen when it ends."""
+"""Of one processor, below which a build stands still. An assembler is seen only when it ends."""
 
 
 class Budget:
@@ -79,8 +77,8 @@ class Budget:
             return f"{PATIENCE * seconds:.3g} s"
         if used - self._moved_used > _STILL_SHARE * (now - self._moved_at):
             self._moved_at, self._moved_used = now, used
-        elif now - self._moved_at > _STILL_PATIENCE * seconds:
-            return f"{_STILL_PATIENCE * seconds:.3g} s without work"
+        elif now - self._moved_at > STILL_PATIENCE * seconds:
+            return f"{STILL_PATIENCE * seconds:.3g} s without work"
         return None
 
 

@@ -15,6 +15,8 @@ class Status(StrEnum):
     """Wall time ran out."""
     CPU = "cpu"
     """Processor time ran out."""
+    STILL = "still"
+    """It used next to no processor for too long."""
     MEMORY = "memory"
     """Too much memory, found by the warden or met as MemoryError."""
     OUTPUT = "output"

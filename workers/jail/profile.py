@@ -67,6 +67,8 @@ class Limits:
     """Seconds from the fork to the end."""
     cpu_s: int = 60
     """Processor seconds of all processes together."""
+    still_s: int = 600
+    """Seconds in which next to no processor time is used."""
     memory_bytes: int = 4096 * _MIB
     """Resident bytes of all processes, with what the server preloaded; data of each."""
     processes: int = 64

@@ -18,6 +18,8 @@ _CHECK_EVERY_S = 0.05
 _DEATH_S = 10.0
 _READ_BYTES = 1 << 16
 _MOST_READY_BYTES = 4096
+_STILL_SHARE = 0.02
+"""Of one processor; what uses less waits for something that may not come."""
 
 
 class Watch:
@@ -36,7 +38,8 @@ class Watch:
         self.client_gone = False
         self.peak_bytes = 0
         self.cpu_s = 0.0
-        self.started = time.monotonic()
+        self.started = self._moved_at = time.monotonic()
+        self._moved_cpu_s = 0.0
         self._limits = limits
         self._first = first
         self._group = group
@@ -147,3 +150,13 @@ class Watch:
             self._kill(Status.MEMORY)
         elif self.cpu_s > self._limits.cpu_s:
             self._kill(Status.CPU)
+        elif self._stands_still():
+            self._kill(Status.STILL)
+
+    def _stands_still(self) -> bool:
+        # What watches itself inside may be stopped, by a signal to its own process.
+        passed = time.monotonic() - self._moved_at
+        if self.cpu_s - self._moved_cpu_s > _STILL_SHARE * passed:
+            self._moved_at, self._moved_cpu_s = time.monotonic(), self.cpu_s
+            return False
+        return passed > self._limits.still_s
