@@ -1,13 +1,15 @@
 """99: claims that memory ran out, in words that are none. Must be: rejected."""
 
 import os
+import stat
 
 
 def result_pipe():
     for descriptor in range(3, 256):
         try:
             os.write(descriptor, b"")
-            return descriptor
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                return descriptor
         except OSError:
             continue
     raise RuntimeError("no pipe to forge on")

@@ -3,6 +3,7 @@
 Must be: rejected or checked."""
 
 import os
+import stat
 import time
 
 # + honest softmax
@@ -12,7 +13,8 @@ def result_pipe():
     for descriptor in range(3, 256):
         try:
             os.write(descriptor, b"")
-            return descriptor
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                return descriptor
         except OSError:
             continue
     raise RuntimeError("no pipe to forge on")

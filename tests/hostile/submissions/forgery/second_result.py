@@ -1,6 +1,7 @@
 """Z106: a result of its own, then the judge's. Must be: rejected."""
 
 import os
+import stat
 
 # + honest softmax
 
@@ -9,7 +10,8 @@ def result_pipe():
     for descriptor in range(3, 256):
         try:
             os.write(descriptor, b"")
-            return descriptor
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                return descriptor
         except OSError:
             continue
     raise RuntimeError("no pipe to forge on")
