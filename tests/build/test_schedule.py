@@ -1,6 +1,5 @@
 """Cases as processes: endless and crashing compilers cost one kernel, not the build."""
 
-import os
 import threading
 import time
 from pathlib import Path
