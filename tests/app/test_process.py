@@ -19,13 +19,16 @@ from workers.events import Publisher
 
 
 @contextmanager
-def process(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
-    """`python -m app` once it answers; killed at the end if it still runs."""
+def process(
+    settings: Settings, **more: str
+) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
+    """`python -m app` once it answers, with more settings; killed at the end if it still runs."""
     port = _free_port()
     environment = {
         **os.environ,
         "KERNELJUDGE_DATA_DIR": str(settings.data_dir),
         "KERNELJUDGE_PORT": str(port),
+        **more,
     }
     running = subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=environment)
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
@@ -65,6 +68,27 @@ def test_sigterm_lets_those_go_who_wait(settings: Settings) -> None:
             rest = list(lines)  # the stream ends properly, else this raises
         assert "event: finished" not in rest
         assert running.wait(30) == -signal.SIGTERM  # after an orderly end
+
+
+def test_two_share_a_database_and_a_queue(settings: Settings) -> None:
+    """What one took the other shows, and tells those who watch there of its verdict."""
+    shared = {
+        "KERNELJUDGE_DATA_DIR": str(settings.data_dir / "second"),
+        "KERNELJUDGE_DATABASE_URL": settings.database_address,
+        "KERNELJUDGE_REDIS_URL": f"unix://{settings.redis_socket}",
+    }
+    with process(settings) as (_, one), process(settings, **shared) as (_, other):
+        names = [post(client).json()["id"] for client in (one, other)]
+        for name, watching in zip(names, (other, one), strict=True):
+            address = f"/api/v1/submissions/{name}/events"
+            with watching.stream("GET", address) as stream:
+                speak(settings, name, _judge)
+                assert "event: finished" in stream.iter_lines()
+        for client in (one, other):
+            items = client.get("/api/v1/submissions").json()["items"]
+            assert [(item["id"], item["verdict"]) for item in items] == [
+                (name, "checked") for name in reversed(names)
+            ]
 
 
 def test_a_wrong_setting_ends_it_with_one_clear_line(settings: Settings) -> None:
