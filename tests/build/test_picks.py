@@ -41,6 +41,14 @@ def kinds(case: CasePlan) -> list[str]:
     return [step.kind for step in case.steps]
 
 
+def launches_of_the_choice(case: CasePlan) -> list[int]:
+    """How many launches each alternative has, of a case that is one operation and one choice."""
+    assert kinds(case) == ["op", "choice"]
+    choice = case.steps[1]
+    assert isinstance(choice, Choice)
+    return [len(launches) for launches in shape(choice)]
+
+
 def test_what_follows_from_a_configuration_is_part_of_its_alternative() -> None:
     case = plan_of(
         SPLIT
@@ -83,10 +91,7 @@ def solve(x):
 """
     )
     # The second is part of what lies between the first and what follows from that.
-    assert kinds(case) == ["op", "choice"]
-    choice = case.steps[1]
-    assert isinstance(choice, Choice)
-    assert [len(launches) for launches in shape(choice)] == [3, 4, 6]
+    assert launches_of_the_choice(case) == [3, 4, 6]
 
 
 def test_a_second_tuner_that_is_only_printed_stays_open() -> None:
@@ -205,10 +210,7 @@ def solve(x):
     return y
 """
     )
-    assert kinds(case) == ["op", "choice"]
-    choice = case.steps[1]
-    assert isinstance(choice, Choice)
-    assert [len(launches) for launches in shape(choice)] == [2, 3, 5]
+    assert launches_of_the_choice(case) == [2, 3, 5]
 
 
 def test_a_hook_that_keeps_nothing_leaves_the_choice_alone() -> None:

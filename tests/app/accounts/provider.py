@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import secrets
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+
+from tests.app.serving import answering
 
 CLIENT, SECRET = "judge", "s3cret/+ and more"
 
@@ -110,16 +111,6 @@ class Provider:
 def providing() -> Iterator[Provider]:
     """A provider on a free port of the loopback, as long as the block lasts."""
     provider = Provider()
-    server = uvicorn.Server(uvicorn.Config(provider.app(), port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive(), "the provider did not start"
-            time.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        provider.issuer = f"http://127.0.0.1:{port}"
+    config = uvicorn.Config(provider.app(), port=0, log_level="warning")
+    with answering(uvicorn.Server(config)) as provider.issuer:
         yield provider
-    finally:
-        server.should_exit = True
-        thread.join()
