@@ -140,6 +140,29 @@ def solve(x):
     assert case.unchanged == ()
 
 
+def test_fills_that_are_shaped_like_an_unknown_tensor_are_known() -> None:
+    case = plan_of("""
+class Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        run(x, torch.empty_like(x))
+        return x.new_empty(())
+
+    @staticmethod
+    def backward(ctx, gradient):
+        assert torch.equal(gradient, torch.tensor(1.0, device=gradient.device))
+        return torch.empty(100, device="cuda")
+
+def solve(x):
+    assert x.new_full((2,), 3).tolist() == [3, 3] and torch.full_like(x, 2)[0] == 2
+    assert x.new_zeros(1).item() == 0 and x.new_ones(2, dtype=torch.int32).tolist() == [1, 1]
+    assert not torch.zeros_like(x.view(10, 10).t()).tolist()[9][9]
+    Loss.apply(x.detach().requires_grad_()).backward()
+    return run(x, torch.empty_like(x))
+""")
+    assert names(case).count("launch") == 2
+
+
 def test_values_made_by_the_host_may_be_changed_in_place_as_well() -> None:
     case = plan_of("""
 def solve(x):

@@ -16,6 +16,8 @@ ELEMENTS = 1 << 16
 
 _OVERWRITES = ("zero_", "fill_", "copy_")
 """Operations after which the old values do not matter."""
+_LIKE = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")
+"""Operations that take a tensor for its shape or type alone."""
 
 Origin = Literal["host", "fill"]
 """Copied from the host, or filled by an operation on the device."""
@@ -81,6 +83,8 @@ class KnownValues:
         overwrites = in_place and func.overloadpacket.__name__ in _OVERWRITES
         if small and overwrites and self.get(output) is None:
             self.put(output, torch.empty(output.shape, dtype=output.dtype), "fill")
+        if small and func.overloadpacket.__name__ in _LIKE:
+            args = (torch.empty_like(output, device="cpu"), *args[1:])
         inputs = device_tensors((args, kwargs))
         if not small or any(self.get(tensor) is None for tensor in inputs):
             if in_place:
