@@ -13,7 +13,9 @@ pytestmark = pytest.mark.browser
 
 _CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 _AXE = Path(__file__).with_name("vendor").joinpath("axe-4.14.1.min.js").read_text(encoding="utf-8")
-_WIDTHS = {"wide": {"width": 1400, "height": 900}, "phone": {"width": 390, "height": 844}}
+_WIDTHS = {"wide": {"width": 1360, "height": 900}, "phone": {"width": 390, "height": 844}}
+_SCROLLING = """[...document.querySelectorAll(".scroll:has(.brief)")]
+    .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
 _SAMPLES = {
     "accepted": samples.accepted,
     "checked": samples.checked,
@@ -73,6 +75,7 @@ def test_pages_are_readable(
         assert page.evaluate(_CONTRAST) == [], name
         root = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert root[0] <= root[1], f"{name} is wider than the screen"
+        assert page.evaluate(_SCROLLING) == [], f"a board on {name} is wider than its place"
 
 
 def test_axe_finds_nothing_serious(open_page: OpenPage, paths: dict[str, str]) -> None:
