@@ -1,33 +1,24 @@
-"""The samples of two reports as histograms back to back, on one axis."""
+"""The samples of two reports as histograms laid over each other, on the same axes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.pages.charts.samples import histogram, middle
+from app.pages.charts.samples import counts, middle
 from app.pages.charts.scales import Scale, Tick
 from app.pages.formats import microseconds
 from kernels.contract import Report
 
-LEFT, MIDDLE, RIGHT, TOP, BOTTOM = 52, 206, 352, 8, 112
-_BINS = 26
-
-
-@dataclass(frozen=True)
-class Half:
-    """A bin of one report's histogram."""
-
-    x: float
-    y: float
-    width: float
+LEFT, RIGHT, TOP, BOTTOM = 12, 348, 8, 104
+_BINS = 42
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """One case: the first report to the left, the second to the right."""
+    """One case: a path around each report's bins, in shares of its own samples."""
 
     case: str
-    first: tuple[Half, ...]
-    second: tuple[Half, ...]
-    height: float
+    first: str
+    second: str
     ticks: tuple[Tick, ...]
 
 
@@ -44,14 +35,25 @@ def overlays(first: Report, second: Report) -> tuple[Overlay, ...]:
 
 
 def _overlay(case: str, one: list[float], two: list[float]) -> Overlay:
-    scale = Scale.linear([*one, *two], BOTTOM, TOP, zero=False)
-    height = (BOTTOM - TOP) / _BINS
-    left, right = histogram(one, scale, _BINS), histogram(two, scale, _BINS)
-    room = MIDDLE - LEFT
+    scale = Scale.linear([*one, *two], LEFT, RIGHT, zero=False)
+    first, second = (_shares(values, scale) for values in (one, two))
+    most = max(*first, *second)
     return Overlay(
         case,
-        tuple(Half(round(MIDDLE - w * room, 2), y, round(w * room, 2)) for y, w in left),
-        tuple(Half(MIDDLE, y, round(w * (RIGHT - MIDDLE), 2)) for y, w in right),
-        round(height - 0.5, 2),
+        _path(share / most for share in first),
+        _path(share / most for share in second),
         scale.ticks(microseconds),
     )
+
+
+def _shares(values: list[float], scale: Scale) -> list[float]:
+    return [count / len(values) for count in counts(values, scale, _BINS)]
+
+
+def _path(heights: Iterable[float]) -> str:
+    width = (RIGHT - LEFT) / _BINS
+    steps = (
+        f"V{BOTTOM - height * (BOTTOM - TOP):.1f}H{LEFT + (n + 1) * width:.1f}"
+        for n, height in enumerate(heights)
+    )
+    return f"M{LEFT},{BOTTOM}" + "".join(steps) + f"V{BOTTOM}"

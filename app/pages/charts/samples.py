@@ -80,17 +80,21 @@ def _path(values: tuple[float, ...], scale: Scale) -> str:
     return "M" + " L".join(points)
 
 
-def histogram(values: list[float], scale: Scale, bins: int) -> list[tuple[float, float]]:
-    """Position, and share of the fullest bin, of each bin along a scale that is not empty."""
-    top = min(scale.start, scale.end)
-    height = abs(scale.end - scale.start) / bins
-    counts = [0] * bins
+def counts(values: list[float], scale: Scale, bins: int) -> list[int]:
+    """How many values lie in each bin along a scale, the first bin nearest to the origin."""
+    edge = min(scale.start, scale.end)
+    width = abs(scale.end - scale.start) / bins
+    found = [0] * bins
     for value in values:
-        counts[min(int((scale(value) - top) / height), bins - 1)] += 1
-    most = max(counts)
-    return [(round(top + row * height, 2), n / most) for row, n in enumerate(counts) if n]
+        found[min(int((scale(value) - edge) / width), bins - 1)] += 1
+    return found
 
 
 def _bands(values: list[float], scale: Scale) -> tuple[Band, ...]:
-    room = BARS_END - BARS_START
-    return tuple(Band(y, round(w * room, 2)) for y, w in histogram(values, scale, _BINS))
+    found, room = counts(values, scale, _BINS), BARS_END - BARS_START
+    height, most = (BOTTOM - TOP) / _BINS, max(found)
+    return tuple(
+        Band(round(TOP + row * height, 2), round(count / most * room, 2))
+        for row, count in enumerate(found)
+        if count
+    )

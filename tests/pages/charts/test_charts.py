@@ -1,13 +1,15 @@
 """Charts of reports that an H200 gave: every case is there, and stands where its figures say."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from app.pages.charts import Charts, charts_of
 from app.pages.charts.clocks import clocks
+from app.pages.charts.overlay import BOTTOM, TOP, overlays
 from app.pages.charts.roofline import BAR_LEFT
-from kernels.contract import Report, Sensed
+from kernels.contract import CaseResult, Report, Sensed
 
 REPORTS = Path(__file__).parents[2] / "data" / "reports" / "h200"
 
@@ -110,3 +112,26 @@ def test_clocks_are_drawn_over_the_rounds() -> None:
     ends = drawn.line.removeprefix("M").split(" L")
     assert ends[0].startswith("52")
     assert ends[-1].startswith("352")
+
+
+def test_histograms_lie_over_each_other_on_the_same_axes() -> None:
+    fast = report("softmax-accepted-fused")
+    slow = fast.model_copy(update={"cases": tuple(map(_slower, fast.cases))})
+    for case in overlays(fast, slow):
+        first, second = _heights(case.first), _heights(case.second)
+        assert len(first) == len(second)
+        assert max(max(first), max(second)) == BOTTOM - TOP
+        assert sum(n * h for n, h in enumerate(first)) < sum(n * h for n, h in enumerate(second))
+        assert sum(first) == pytest.approx(sum(second), rel=0.05), "as many samples in both"
+    assert [case.first == case.second for case in overlays(fast, fast)] == [True] * 7
+
+
+def _slower(case: CaseResult) -> CaseResult:
+    if case.timing is None:
+        return case
+    samples = tuple(1.02 * value for value in case.timing.samples)
+    return case.model_copy(update={"timing": case.timing.model_copy(update={"samples": samples})})
+
+
+def _heights(path: str) -> list[float]:
+    return [BOTTOM - float(y) for y in re.findall(r"V([\d.]+)H", path)]
