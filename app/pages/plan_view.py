@@ -1,7 +1,7 @@
 """One case of a launch plan as rows of a table."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kernels.contract import Plan, Report
@@ -42,6 +42,36 @@ class CaseView:
     left_out: int
     """Steps that are not shown."""
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What tells one kernel from others compiled from the same function."""
+
+    configs: tuple[str, ...]
+    """The autotune configurations that launch it."""
+    cases: tuple[str, ...]
+
+
+def uses(cases: Iterable[CasePlan]) -> dict[str, Uses]:
+    """By digest of the cubin, what launches it in these cases."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for case in cases:
+        for config, action in _actions(case):
+            if isinstance(action, Launch):
+                configs, names = found.setdefault(action.kernel, ({}, {}))
+                configs |= {config: None} if config else {}
+                names[case.case] = None
+    return {sha: Uses(tuple(configs), tuple(names)) for sha, (configs, names) in found.items()}
+
+
+def _actions(case: CasePlan) -> Iterator[tuple[str, Action]]:
+    for step in case.steps:
+        if isinstance(step, Choice):
+            for alternative in step.alternatives:
+                yield from ((alternative.config, action) for action in alternative.steps)
+        else:
+            yield "", step
 
 
 def case_view(case: CasePlan, plan: Plan, report: Report | None) -> CaseView:

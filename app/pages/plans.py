@@ -11,12 +11,12 @@ from app.errors import NotFound
 from app.pages import compiled
 from app.pages.access import CurrentService
 from app.pages.listing import MOST_LINES, lines
-from app.pages.plan_view import case_view
+from app.pages.plan_view import case_view, uses
 from app.pages.rendering import render
 from app.schemas import SubmissionDetail
 from app.service import Service
 from kernels.contract import Bundle, PlanRefused
-from kernels.contract.plan import Kernel, TextKind
+from kernels.contract.plan import CasePlan, Kernel, TextKind
 
 router = APIRouter()
 Number = Annotated[int, Path(ge=0, le=9999)]
@@ -41,8 +41,7 @@ def show_plan(
 ) -> Response:
     """The launches of one case with their arguments and shares of time, and all kernels."""
     opened = _open(service, submission)
-    hidden = service.hidden(opened.detail.task).shown_as
-    cases = [found for found in opened.bundle.plan.cases if found.case not in hidden]
+    cases = _shown_cases(service, opened)
     chosen = next((found for found in cases if found.case == case), None)
     if case and chosen is None:
         raise NotFound(f"the plan has no case {case[:64]!r}", "Choose one on the plan's page.")
@@ -54,6 +53,7 @@ def show_plan(
         detail=opened.detail,
         plan=opened.bundle.plan,
         kernels=opened.kernels,
+        uses=uses(cases),
         numbers={sha: number for number, sha in enumerate(opened.kernels)},
         cases=[found.case for found in cases],
         hidden=len(opened.bundle.plan.cases) - len(cases),
@@ -83,6 +83,7 @@ def show_kernel(
         detail=opened.detail,
         number=number,
         kernel=kernel,
+        used=uses(_shown_cases(service, opened)).get(list(opened.kernels)[number]),
         kinds={kind: compiled.KINDS[kind] for kind in kinds},
         kind=kind,
         shown=shown,
@@ -114,6 +115,11 @@ def _open(service: Service, submission: str) -> Opened:
             "Submit it again.",
         ) from None
     return Opened(service.submission_detail(submission), bundle)
+
+
+def _shown_cases(service: Service, opened: Opened) -> list[CasePlan]:
+    hidden = service.hidden(opened.detail.task).shown_as
+    return [found for found in opened.bundle.plan.cases if found.case not in hidden]
 
 
 def _kernel(opened: Opened, number: int) -> Kernel:

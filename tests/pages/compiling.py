@@ -1,9 +1,12 @@
 """A plan with the texts of a kernel, as a build leaves them, for pages to show."""
 
+import hashlib
 import zlib
 
+from kernels.contract import Bundle
 from kernels.contract.plan import TextKind
-from tests.contract.examples import SHA, bundle, case_plan, launch, plan
+from kernels.contract.steps import Alternative, Choice
+from tests.contract.examples import CUBIN, SHA, bundle, case_plan, kernel, launch, plan
 from tests.pages.samples import HOSTILE
 
 TTIR = """\
@@ -63,3 +66,19 @@ def packed(grid: tuple[int, int, int] = (4096, 2, 1)) -> bytes:
     for kind, text in _TEXTS.items():
         found = found.with_texts(kind, {SHA: zlib.compress(text.encode())})
     return found.pack()
+
+
+CONFIGS = ("BLOCK: 1024, num_warps: 4", "BLOCK: 2048, num_warps: 8")
+
+
+def tuned() -> bytes:
+    """A plan that offers one kernel in two configurations, in two cases."""
+    cubins = {hashlib.sha256(cubin).hexdigest(): cubin for cubin in (CUBIN, CUBIN + b" more")}
+    alternatives = tuple(
+        Alternative(config=config, steps=(launch(kernel=sha),))
+        for config, sha in zip(CONFIGS, cubins, strict=True)
+    )
+    step = Choice(id=0, function="softmax_kernel", alternatives=alternatives)
+    cases = tuple(case_plan(case=name, steps=(step,)) for name in ("tiny", "short_rows"))
+    kernels = {sha: kernel() for sha in cubins}
+    return Bundle(plan=plan(cases=cases, kernels=kernels), blobs=cubins).pack()

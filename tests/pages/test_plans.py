@@ -31,6 +31,18 @@ def test_the_plan_shows_launches_of_a_benchmark(site: Site, submission: str) -> 
     site.html(f"/submissions/{submission}/plan?case=nope", status=404)
 
 
+def test_configurations_tell_kernels_of_one_function_apart(site: Site) -> None:
+    submission = rerunning.accepted(site, plan=compiling.tuned())
+    page = site.html(f"/submissions/{submission}/plan")
+    table = page[page.index("<h2>Kernels") :]
+    for config in compiling.CONFIGS:
+        assert table.count(config) == 1
+    first, second = (site.html(f"/submissions/{submission}/kernels/{n}") for n in range(2))
+    assert [config in first for config in compiling.CONFIGS] != [
+        config in second for config in compiling.CONFIGS
+    ]
+
+
 def test_a_line_is_marked_on_both_sides(site: Site, submission: str) -> None:
     page = site.html(f"/submissions/{submission}/kernels/0?text=ttir&line=11")
     assert '<li id="line-11" class="chosen">' in page
