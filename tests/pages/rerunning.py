@@ -115,7 +115,10 @@ def ask(site: Site, submission: str, what: str, **data: str) -> str:
 
 def measurer_of(site: Site, rerun: str) -> tuple[RerunPublisher, Rerun]:
     """The voice of a measurer that has taken the job."""
-    job = Job.fetch(job_id("rerun", rerun, 1), site.queue, serializer=JSONSerializer)
+    name = job_id("rerun", rerun, 1)
+    while not Job.exists(name, site.queue):
+        time.sleep(0.05)  # it is queued by a thread of the service
+    job = Job.fetch(name, site.queue, serializer=JSONSerializer)
     site.queue.lrem("rq:queue:measure:H200", 1, job.id)
     given = Rerun.model_validate(job.args[0])
     return RerunPublisher(site.queue, given, "worker-1"), given
