@@ -11,6 +11,8 @@ import threading
 from collections.abc import Iterator
 from types import TracebackType
 
+from workers.thrown import was_thrown
+
 _PACKAGES = ("workers.", "kernels.")
 _MODULES = ("builtins", "json", "os", "signal", "threading", "time")
 _AFTER_FORK = frozenset(
@@ -41,6 +43,8 @@ class Surroundings:
         """
         if _passes_through(error.__traceback__, self._file):
             return "code of the submission ran inside the judge's own and failed there"
+        if was_thrown(error):
+            return f"the submission threw {type(error).__name__} into the judge's own code"
         if isinstance(error, OSError):
             # The jail was fresh, with all that an honest submission needs.
             what = error.strerror or type(error).__name__

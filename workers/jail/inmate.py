@@ -17,6 +17,7 @@ from workers.jail.cell import READY, Cell, Entry, Pipes, reporting_failure
 from workers.jail.environment import scratch_variables
 from workers.jail.level import Layer
 from workers.jail.profile import Limits
+from workers.thrown import was_thrown
 
 _STACK_BYTES = 8 << 20
 _LIKELIEST_OOM_VICTIM = "1000"
@@ -99,6 +100,8 @@ def _answer(entry: Entry, request: bytes) -> tuple[frame.Kind, bytes]:
     except MemoryError as error:
         return frame.Kind.MEMORY_ERROR, f"MemoryError: {error}".encode(errors="replace")
     except BaseException as error:  # noqa: BLE001 - whatever untrusted code raises is an answer
+        if was_thrown(error):
+            os._exit(1)  # by a thread of that code: an end like others, whatever it hit
         # The first frame is this function.
         error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
         return frame.Kind.ERROR, clip("".join(traceback.format_exception(error))).encode()

@@ -1,4 +1,4 @@
-"""Z52: another thread throws exceptions into the judge's. Must be: build_error or judge_error."""
+"""Z52: another thread throws exceptions into the judge's. Must be: build_error."""
 
 import ctypes
 import threading

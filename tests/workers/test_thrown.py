@@ -1,0 +1,87 @@
+"""What a thread threw is told from what code raised."""
+
+import _thread
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from workers.thrown import was_thrown
+
+
+def caught(deed: Callable[[], object]) -> BaseException:
+    try:
+        deed()
+    except BaseException as error:  # noqa: BLE001  any of them is looked at
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def throw_into(thread: int, error: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+def call() -> None:
+    while True:
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("error", [KeyError, AssertionError, SystemExit])
+@pytest.mark.parametrize("work", [loop, call])
+def test_what_a_thread_throws_is_known(
+    work: Callable[[], None], error: type[BaseException]
+) -> None:
+    timer = threading.Timer(0.05, throw_into, (threading.get_ident(), error))
+    timer.start()
+    assert was_thrown(caught(work))
+    timer.join()
+
+
+def test_an_interrupt_is_known() -> None:
+    timer = threading.Timer(0.05, _thread.interrupt_main)
+    timer.start()
+    assert was_thrown(caught(loop))
+    timer.join()
+
+
+def refuse() -> None:
+    raise NotImplementedError
+
+
+def assure() -> None:
+    assert not sys.path
+
+
+def pass_on() -> None:
+    try:
+        refuse()
+    finally:
+        time.sleep(0)
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        refuse,
+        assure,
+        pass_on,
+        lambda: dict[str, int]()["ours"],
+        lambda: next(iter(())),
+        lambda: list[int]().pop(),
+        lambda: int("x"),
+        lambda: os.stat("/nowhere"),
+        lambda: None.ours,  # type: ignore[attr-defined]
+        lambda: 1 // 0,
+    ],
+)
+def test_what_code_raises_is_no_throw(deed: Callable[[], object]) -> None:
+    assert not was_thrown(caught(deed))
