@@ -1,21 +1,16 @@
 """Every page in light and dark, wide and narrow: quiet, inside its width, readable."""
 
-from pathlib import Path
-
 import pytest
 
 from kernels.contract.rerun import RerunKind
 from tests.browser.conftest import OpenPage, picture
+from tests.browser.looking import assert_contrast, barriers, look
 from tests.pages import compiling, rerunning, samples
 from tests.pages.site import Site
 
 pytestmark = pytest.mark.browser
 
-_CONTRAST = Path(__file__).with_name("contrast.js").read_text()
-_AXE = Path(__file__).with_name("vendor").joinpath("axe-4.14.1.min.js").read_text(encoding="utf-8")
 _WIDTHS = {"wide": {"width": 1360, "height": 900}, "phone": {"width": 390, "height": 844}}
-_SCROLLING = """[...document.querySelectorAll(".scroll:has(.brief)")]
-    .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
 _SAMPLES = {
     "accepted": samples.accepted,
     "checked": samples.checked,
@@ -71,27 +66,16 @@ def test_pages_are_readable(
     page = open_page("/", color_scheme=scheme, viewport=_WIDTHS[width])
     for name, path in paths.items():
         page.goto(path)
-        picture(page, f"{name}-{scheme}-{width}")
-        assert page.evaluate(_CONTRAST) == [], name
-        root = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-        assert root[0] <= root[1], f"{name} is wider than the screen"
-        assert page.evaluate(_SCROLLING) == [], f"a board on {name} is wider than its place"
+        look(page, f"{name}-{scheme}-{width}")
 
 
 def test_axe_finds_nothing_serious(open_page: OpenPage, paths: dict[str, str]) -> None:
-    """Contrast is left to the test above, which looks at both schemes."""
     page = open_page("/")
     found = {}
     for name, path in paths.items():
         page.goto(path)
-        page.evaluate(_AXE)
-        found[name] = page.evaluate(
-            """axe.run({rules: {"color-contrast": {enabled: false}}, resultTypes: ["violations"]})
-              .then((result) => result.violations
-                .filter((one) => ["serious", "critical"].includes(one.impact))
-                .map((one) => [one.id, one.nodes.map((node) => node.html)]))"""
-        )
-    assert {name: barriers for name, barriers in found.items() if barriers} == {}
+        found[name] = barriers(page)
+    assert {name: some for name, some in found.items() if some} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -105,4 +89,4 @@ def test_every_verdict_is_readable(open_page: OpenPage, scheme: str) -> None:
              <p class="soft">next</p><a href="/">link</a></section>`).join("")"""
     )
     picture(page, f"every-verdict-{scheme}")
-    assert page.evaluate(_CONTRAST) == []
+    assert_contrast(page, "every verdict")
