@@ -70,9 +70,9 @@ def _rows(statement: str) -> dict[str, tuple[str, str, str]]:
 
 
 def _sizes(shape: str) -> list[str]:
-    """`K/8 × N` as task.toml writes it."""
-    plain = shape.removeprefix("a list of ").replace("[g]", "").replace(" ", "").replace("/", "//")
-    return plain.split("×")
+    """A shape of the statement, each size as task.toml writes it."""
+    plain = shape.removeprefix("a list of ").replace("[g]", "").replace("/", "//")
+    return re.findall(r"[\w/]+", plain)
 
 
 def _dtypes(text: str) -> set[str]:
