@@ -81,7 +81,7 @@ def _dtypes(text: str) -> set[str]:
 
 def _bounds(statement: str) -> dict[str, tuple[int, int]]:
     """Least and largest value of each size of which the statement says what it may be."""
-    bounds = {}
+    bounds: dict[str, tuple[int, int]] = {}
     for names, least, most in RANGE.findall(" ".join(statement.replace("[g]", "").split())):
         base, _, exponent = most.rstrip(",").replace(",", "").partition("^")
         top = int(base or 2**31) ** int(exponent or 1)
