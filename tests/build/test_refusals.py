@@ -84,8 +84,19 @@ def test_work_in_torch_is_named_as_it_was_called(code: str, function: str, opera
     assert line == 1
 
 
-@pytest.mark.parametrize("code", ["torch.randn(3, device='cuda')", "torch.rand_like(x)",
-                                  "y.normal_()"])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        "y = torch.randn(100, device='cuda')",
+        "y = torch.rand_like(x).half().float()[:, None].view(-1)",
+        "y.normal_(); y[1:].zero_()",
+        "return x.new_empty(100).uniform_()",
+        "torch.rand_like(x)[0].item()",
+        "r = torch.rand_like(x); y.copy_(r)",
+        "r = torch.rand_like(x); r = torch.tensor([r.data_ptr()], device=0); run(r, y)",
+        "triton.testing.do_bench(lambda: y.normal_())",
+    ],
+)
 def test_random_numbers_are_refused(code: str) -> None:
     reason, line, remedy = refused(code)
     assert "draws random numbers" in reason
@@ -99,6 +110,8 @@ def test_random_numbers_are_refused(code: str) -> None:
         ("x.cuda(1)", "device cuda:1 does not exist: a submission sees one GPU", "use device"),
         ("y.resize_(10 ** 6)", "tensor.resize_() grows a device tensor", "allocate a new tensor"),
         ("y.copy_(x * torch.ones(100))", "found cuda:0 and cpu", "move the CPU tensor"),
+        ("torch.ones(9, device='meta').cuda()", "no values that could be moved", "to_empty"),
+        ("y.copy_(torch.empty(100, device='meta'))", "found cuda:0 and meta", "to_empty"),
         ("x.__dlpack__()", "handed to another library", "launch Triton kernels only"),
         ("x.__cuda_array_interface__", "handed to another library", "launch Triton kernels only"),
         ("with torch.autocast('cuda'): pass", "torch.autocast is not", "cast explicitly"),
@@ -229,7 +242,7 @@ def solve(x):
 
 def test_a_test_that_runs_when_the_file_is_loaded_is_told_to_leave() -> None:
     failure = failed(
-        "def solve(x): return run(x, torch.empty_like(x))\nx = torch.rand(9, device='cuda')"
+        "def solve(x): return run(x, torch.empty_like(x))\nsolve(torch.rand(9, device='cuda'))"
     )
     assert failure.reason.startswith("torch.rand draws random numbers")
     assert '`if __name__ == "__main__":`' in (failure.diagnostics[0].remedy or "")

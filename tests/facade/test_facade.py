@@ -55,6 +55,16 @@ def test_a_cpu_tensor_stays_one_beside_shapes_alone() -> None:
     assert in_facade(lambda: str(torch.ones(2).device), "meta") == "cpu"
 
 
+def test_torchs_own_meta_device_stays_itself_beside_values() -> None:
+    def host() -> Any:
+        layer = torch.nn.Linear(2, 2, device="meta")
+        moved = torch.ones(2, device="cuda").to("meta")
+        seen = str(layer.weight.device), layer.weight.is_meta, layer.weight.is_cuda, moved.is_meta
+        return (*seen, layer.to_empty(device="cuda").weight.is_cuda)
+
+    assert in_facade(host, "cpu") == ("meta", True, False, True, True)
+
+
 @both
 def test_default_devices_reach_factories(backing: Backing) -> None:
     def host() -> Any:

@@ -68,6 +68,7 @@ def trace(
         # Asked before: results lie in the memory that was passed, whatever becomes of its tensor.
         passed = tuple(map(recorder.memory.view, outputs))
         call(lambda: entry(*arguments, *nested(task.results(case), outputs)))
+        call(lambda: recorder.use(view.buffer for view in passed))
         return passed
     # What it returns may be any object: it is looked at where its methods may raise.
     views: tuple[View, ...] = call(lambda: _results(task, case, entry(*arguments), recorder))
@@ -125,4 +126,6 @@ def _result(recorder: Recorder, case: Case, spec: TensorSpec, value: Any) -> Vie
             f"{where} has shape {shape} and type {dtype}, "
             f"the task asks for {spec.shape} and {spec.dtype}",
         )
-    return recorder.memory.view(value)
+    view = recorder.memory.view(value)
+    recorder.use({view.buffer})
+    return view

@@ -10,9 +10,11 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from workers.build import custom_ops, decompositions, operations, overlap
 from workers.build.advice import instead_of
+from workers.build.drawn import Draw
 from workers.build.known import ELEMENTS
 from workers.build.recorder import Recorder
 from workers.build.tensors import (
+    META,
     any_on_device,
     device_tensors,
     has_kernel,
@@ -20,6 +22,7 @@ from workers.build.tensors import (
     on_backing,
     on_cpu,
 )
+from workers.facade import shapes
 from workers.facade.mode import called
 
 _ALLOCATIONS = {
@@ -74,9 +77,14 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _dispatch(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = str(func)
         args, kwargs = tree_map(on_backing, (args, kwargs))
-        if not any_on_device((args, kwargs)) or func.namespace == "prim":
-            kwargs.pop("pin_memory", None)
+        if func.namespace == "prim":
             return func(*args, **kwargs)
+        if shapes.asked() or not any_on_device((args, kwargs)):
+            kwargs.pop("pin_memory", None)
+            return shapes.as_shapes(func(*args, **kwargs))
+        if func is _COPY and shapes.is_shape(args[0]):
+            return args[0]
+        args = tuple(map(_like, args)) if kwargs.get("device") == META else args
         if name == "aten._to_copy.default":
             return self._to_copy(func, args, kwargs)
         if name == "aten.copy_.default" and args[0].device != args[1].device:
@@ -131,6 +139,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         mutable = func._schema.is_mutable
         if not mutable and self._all_views(outputs, inputs):
             return result
+        if self._drawn(func, asked, args, inputs, outputs):
+            return result
         if not operations.permitted(name, self._finishing):
             return self._folded(func, asked, args, kwargs, outputs)
         step = operations.operation(self._recorder, name, args, kwargs, outputs[0])
@@ -141,9 +151,15 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _check_devices(self, name: str, args: Any, kwargs: Any) -> None:
-        if name.startswith("aten.index"):
-            return  # torch takes indices from either side
         for value in tree_flatten((args, kwargs))[0]:
+            if shapes.is_shape(value):
+                raise self._recorder.refused(
+                    f"{_spoken(name)}: expected all tensors to be on the same device, "
+                    "but found cuda:0 and meta",
+                    "give the module memory by module.to_empty(device='cuda'), and copy its values",
+                )
+            if name.startswith("aten.index"):
+                continue  # torch takes indices from either side
             if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim():
                 raise self._recorder.refused(
                     f"{_spoken(name)}: expected all tensors to be on the same device, "
@@ -179,33 +195,54 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         storages = {tensor.untyped_storage()._cdata for tensor in inputs}
         return bool(outputs) and all(o.untyped_storage()._cdata in storages for o in outputs)
 
+    def _drawn(
+        self, func: OpOverload, name: str, args: Any, inputs: list[torch.Tensor],
+        outputs: list[torch.Tensor],
+    ) -> bool:  # fmt: skip
+        """Whether an operation gives random numbers: then it is no step, and nothing may use them.
+
+        What writes over all of them is one again.
+        """
+        drawn, recorder = self._recorder.drawn, self._recorder
+        found = drawn.of(inputs)
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            found = Draw(_spoken(name), recorder.line(), recorder.importing)
+        if found is None:
+            return False
+        if recorder.branching:
+            raise recorder.refused_draw(found)
+        if drawn.overwritten(func, args):
+            return False
+        for index in drawn.put(outputs, found):
+            recorder.known.forget(index)
+        return True
+
     def _folded(
         self, func: OpOverload, name: str, args: Any, kwargs: Any, outputs: list[torch.Tensor]
     ) -> Any:
         """A forbidden operation on values the host made itself is done on the host."""
         inputs = device_tensors((args, kwargs))
-        seeded = torch.Tag.nondeterministic_seeded in func.tags
         small = sum(output.numel() for output in outputs) <= ELEMENTS
         known = all(self._recorder.known.get(tensor) is not None for tensor in inputs)
         in_place = func._schema.is_mutable
-        if seeded or not small or not known or (in_place and not _changes_first(func)):
-            raise self._refused_operation(name, seeded)
+        if not small or not known or (in_place and not _changes_first(func)):
+            raise self._refused_operation(name)
         target = args[0] if in_place else None
         args, kwargs = tree_map(lambda v: self._read(v, _spoken(name)), (args, kwargs))
         args, kwargs = tree_map(on_cpu, (args, kwargs))
         result = tree_map(self._placed_like_device, func(*args, **kwargs))
         return result if target is None else self._record(_COPY, (target, result), {})
 
-    def _refused_operation(self, name: str, seeded: bool = False) -> Exception:
-        if seeded:
-            return self._recorder.refused(
-                f"{_spoken(name)} draws random numbers, which would differ in every replay",
-                "make random numbers inside a kernel with tl.rand and a seed",
-            )
+    def _refused_operation(self, name: str) -> Exception:
         return self._recorder.refused(
             f"{_as_called(name)}: the work must be done by Triton kernels",
             instead_of(name.split(".")[1].strip("_")),
         )
+
+
+def _like(value: Any) -> Any:
+    """What has the shape of a value, for operations that are told another device than its own."""
+    return torch.empty_like(value) if shapes.is_shape(value) else value
 
 
 def _changes_first(func: OpOverload) -> bool:

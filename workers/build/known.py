@@ -14,7 +14,7 @@ BYTES = 1 << 20
 ELEMENTS = 1 << 16
 """Largest result that is computed on the host."""
 
-_OVERWRITES = ("zero_", "fill_", "copy_")
+OVERWRITES = ("zero_", "fill_", "copy_")
 """Operations after which the old values do not matter."""
 _LIKE = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")
 """Operations that take a tensor for its shape or type alone."""
@@ -43,9 +43,7 @@ class KnownValues:
     def put(self, tensor: torch.Tensor, values: torch.Tensor, origin: Origin) -> None:
         """Remember the values of a tensor that fills its storage."""
         allocation = self._memory.of(tensor)
-        if tensor.storage_offset() or not 0 < allocation.nbytes <= BYTES:
-            return
-        if tensor.numel() * tensor.element_size() != allocation.nbytes or _overlaps(tensor):
+        if not 0 < allocation.nbytes <= BYTES or not fills(tensor, allocation.nbytes):
             return
         copy = torch.empty(allocation.nbytes, dtype=torch.uint8)
         self._copies[allocation.index] = (copy, origin)
@@ -80,7 +78,7 @@ class KnownValues:
         """Repeat a recorded operation on the copies; `certain` if it happens in every run."""
         in_place = func._schema.is_mutable
         small = certain and output.numel() <= ELEMENTS
-        overwrites = in_place and func.overloadpacket.__name__ in _OVERWRITES
+        overwrites = in_place and func.overloadpacket.__name__ in OVERWRITES
         if small and overwrites and self.get(output) is None:
             self.put(output, torch.empty(output.shape, dtype=output.dtype), "fill")
         if small and func.overloadpacket.__name__ in _LIKE:
@@ -99,7 +97,8 @@ class KnownValues:
         return self.get(value) if is_device(value) else on_cpu(value)
 
 
-def _overlaps(tensor: torch.Tensor) -> bool:
-    """Whether elements share memory, so that a tensor as large as its storage does not fill it."""
+def fills(tensor: torch.Tensor, nbytes: int) -> bool:
+    """Whether a tensor has every byte of its storage: as many elements, none of them twice."""
     reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return tensor.numel() != reach + 1
+    whole = tensor.numel() * tensor.element_size() == nbytes and not tensor.storage_offset()
+    return whole and tensor.numel() == reach + 1

@@ -9,7 +9,8 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from kernels.contract import Choice, Relocation, TensorOp, limits
-from workers.build.actions import Recorded, actions
+from workers.build.actions import Recorded, actions, touched
+from workers.build.drawn import Draw, Drawn
 from workers.build.known import KnownValues
 from workers.build.memory import Memory
 from workers.facade import Refusal
@@ -19,6 +20,7 @@ _WHEN_IMPORTED = (
     "this ran when the file was loaded: leave tests and benchmarks out, or put them under "
     '`if __name__ == "__main__":`'
 )
+_RANDOM = "make random numbers inside a kernel with tl.rand and a seed"
 _SCANNED_BYTES = 1 << 20
 """Constants up to this size are searched for device addresses."""
 
@@ -33,6 +35,7 @@ class Recorder:
         """Line of the submission that is being run."""
         self.memory = Memory()
         self.known = KnownValues(self.memory)
+        self.drawn = Drawn(self.memory)
         self.notes: dict[str, None] = {}
         self.refusals: list[tuple[Refusal, int | None]] = []
         self.relied: set[int] = set()
@@ -71,6 +74,7 @@ class Recorder:
                 f"the host function issued more than {limits.STEPS} device operations",
                 "do the loop inside a kernel",
             )
+        self.use(touched(step))
         for action in actions([step]):
             if isinstance(action, TensorOp):
                 read = {view.buffer for view in action.views()}
@@ -137,6 +141,21 @@ class Recorder:
         if len(self.notes) < 64:
             self.notes.setdefault(text[:500])
 
+    def use(self, indices: Iterable[int]) -> None:
+        """Something needs what allocations hold; Refusal if that is random numbers."""
+        found = self.drawn.among(indices)
+        if found is not None:
+            raise self.refused_draw(found)
+
+    def refused_draw(self, draw: Draw) -> Refusal:
+        """A refusal at the line at which random numbers were drawn."""
+        refusal = self.refused(
+            f"{draw.operation} draws random numbers, which would differ in every replay",
+            _WHEN_IMPORTED if draw.importing else _RANDOM,
+        )
+        self.refusals[-1] = (refusal, draw.line)
+        return refusal
+
     def refused(self, reason: str, remedy: str | None = None) -> Refusal:
         """A refusal to raise, remembered in case host code swallows it."""
         refusal = Refusal(reason, _WHEN_IMPORTED if self.importing else remedy)
@@ -154,12 +173,16 @@ class Recorder:
 
     def handed(self, index: int) -> None:
         """A kernel got an allocation, and with it whatever that holds addresses of."""
-        for reached in self.memory.reached({index}):
+        handed = self.memory.reached({index})
+        self.use(handed)
+        for reached in handed:
             self._launched.add(reached)
             self.known.launched(reached)
 
     def read(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
         """Values of a device tensor on the CPU; Refusal unless host code made them itself."""
+        index = self.memory.of(tensor).index
+        self.use({index})
         values = self.known.get(tensor)
         if values is None:
             raise self.refused(
@@ -167,7 +190,6 @@ class Recorder:
                 "which host code cannot see: it runs before the GPU does",
                 "decide by shapes, strides and dtypes, or do it inside a kernel",
             )
-        index = self.memory.of(tensor).index
         if index in self._launched:
             self.relied.add(index)
         return values.clone()

@@ -6,12 +6,14 @@ import torch
 from torch._ops import OpOverload
 from torch.utils._pytree import tree_flatten
 
+from workers.facade import shapes
+
 META = torch.device("meta")
 
 
 def is_device(value: Any) -> bool:
     """Whether it is a tensor of the GPU; only with torch functions off."""
-    return isinstance(value, torch.Tensor) and value.device == META
+    return isinstance(value, torch.Tensor) and value.device == META and not shapes.is_shape(value)
 
 
 def on_device(value: Any) -> bool:

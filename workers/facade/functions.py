@@ -1,12 +1,15 @@
 """Torch functions that would give away where the pretended GPU's tensors really live."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
+from workers.facade import shapes
 from workers.facade.hooks import Handler
 from workers.facade.placement import CUDA, Placement, check_index
+from workers.facade.refusal import Refusal
 
 T = torch.Tensor
 Arguments = tuple[Any, ...]
@@ -37,8 +40,8 @@ class DeviceFunctions:
         return {
             _getter("device"): self._device,
             _getter("is_cuda"): lambda f, a, k: self._placement.holds(a[0]),
-            _getter("is_cpu"): lambda f, a, k: not self._placement.holds(a[0]),
-            _getter("is_meta"): lambda f, a, k: False,
+            _getter("is_cpu"): lambda f, a, k: not self._placement.holds(a[0]) and f(*a),
+            _getter("is_meta"): lambda f, a, k: not self._placement.holds(a[0]) and f(*a),
             T.get_device: lambda f, a, k: 0 if self._placement.holds(a[0]) else -1,
             T.cuda: self._cuda,
             T.to: self._to,
@@ -57,14 +60,34 @@ class DeviceFunctions:
         check_index(wanted if isinstance(wanted, int) else getattr(wanted, "index", None))
         if self._placement.holds(tensor):
             return tensor
-        return tensor.to(self._placement.backing)
+        return self._moved(tensor, self._placement.backing)
 
     def _to(self, func: Callable[..., Any], args: Arguments, keywords: Keywords) -> Any:
         tensor, *rest = args
-        if rest and not isinstance(rest[0], torch.dtype | torch.Tensor):
-            rest[0] = self._placement.resolve(rest[0])
         keywords.pop("non_blocking", None)
+        if rest and not isinstance(rest[0], torch.dtype | torch.Tensor):
+            device, *more = rest
+            resolved = self._placement.resolve(device)
+            keywords |= dict(zip(("dtype", "non_blocking", "copy"), more, strict=False))
+            with shapes.asked_for() if shapes.names_shapes(device) else nullcontext():
+                return self._moved(tensor, resolved, **keywords)
+        if keywords.get("device") is not None:
+            return self._moved(tensor, keywords.pop("device"), **keywords)
         return func(tensor, *rest, **keywords)
+
+    def _moved(self, tensor: T, device: Any, **keywords: Any) -> T:
+        """tensor.to(device), also between torch's own meta device and the pretended GPU."""
+        if shapes.asked() and self._placement.holds(tensor):
+            keywords = {name: keywords[name] for name in keywords if name == "dtype"}
+            return torch.empty_like(tensor, device=device, **keywords)
+        with torch._C.DisableTorchFunction():
+            without_values = shapes.is_shape(tensor)
+        if without_values and not shapes.asked() and device == self._placement.backing:
+            raise Refusal(
+                "a tensor of the meta device has no values that could be moved to the GPU",
+                "use module.to_empty(device='cuda'), or torch.empty_like(tensor, device='cuda')",
+            )
+        return tensor.to(device, **keywords)
 
     def _pin_memory(self, _: Callable[..., Any], args: Arguments, __: Keywords) -> Any:
         # A copy, as natively: what is then done to the one must not be seen in the other.

@@ -1,6 +1,7 @@
 """The torch function mode under which host code sees the GPU."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -8,6 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from workers.facade import shapes
 from workers.facade.hooks import Handler
 from workers.facade.placement import Placement
 
@@ -34,10 +36,12 @@ class DeviceMode(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        keywords = self.placed(func, dict(kwargs or {}))
+        keywords = dict(kwargs or {})
+        wanted = self._wanted(func, keywords)
         token = _called.set(getattr(func, "__name__", ""))
         try:
-            return self._call(func, args, keywords)
+            with shapes.asked_for() if shapes.names_shapes(wanted) else nullcontext():
+                return self._call(func, args, self._placed(keywords, wanted))
         finally:
             _called.reset(token)
 
@@ -51,11 +55,16 @@ class DeviceMode(TorchFunctionMode):
         args = tuple(resolve(a) if isinstance(a, torch.device) else a for a in args)
         return func(*args, **keywords)
 
-    def placed(self, func: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    def _wanted(self, func: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+        """Device that a call names; None for none."""
+        device = keywords.get("device")
+        if device is None and func in _device_constructors():
+            return self._placement.injected()
+        return device
+
+    def _placed(self, keywords: dict[str, Any], wanted: Any) -> dict[str, Any]:
         """Keywords with the device resolved and what only a real GPU needs taken out."""
-        if keywords.get("device") is not None:
-            keywords["device"] = self._placement.resolve(keywords["device"])
-        elif func in _device_constructors() and self._placement.injected() is not None:
-            keywords["device"] = self._placement.injected()
+        if wanted is not None:
+            keywords["device"] = self._placement.resolve(wanted)
         keywords.pop("pin_memory", None)
         return keywords

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from workers.facade import shapes
 from workers.facade.refusal import Refusal
 
 CUDA = torch.device("cuda", 0)
@@ -20,7 +21,7 @@ class Placement:
     def holds(self, tensor: torch.Tensor) -> bool:
         """Whether host code must believe that the tensor is on the GPU."""
         with torch._C.DisableTorchFunction():
-            return tensor.device.type == self.backing.type
+            return tensor.device.type == self.backing.type and not shapes.is_shape(tensor)
 
     def resolve(self, device: Any) -> Any:
         """The backing for whatever names the GPU; anything else comes back as it is."""
@@ -32,7 +33,7 @@ class Placement:
 
     def injected(self) -> torch.device | None:
         """Device for a factory that was not told one; None for torch's own choice."""
-        return self.backing if self.default.type == "cuda" else None
+        return None if self.default.type == "cpu" else self.default
 
 
 def check_index(index: int | None) -> None:
