@@ -162,6 +162,8 @@ def open_row(service: Service, session: Session, contest: str) -> ContestRow:
 
 def _check_window(row: ContestRow) -> None:
     if row.starts_at >= row.ends_at:
-        raise Invalid("the contest ends before it starts", "Set ends_at after starts_at.")
+        raise Invalid("the contest ends before it starts", "Set an end after the start.")
     if row.frozen_at is not None and not row.starts_at <= row.frozen_at <= row.ends_at:
-        raise Invalid("the freeze is outside the contest", "Set frozen_at between its ends.")
+        raise Invalid(
+            "the freeze is outside the contest", "Freeze the boards between its start and its end."
+        )

@@ -19,6 +19,12 @@ from app.service import Service
 router = APIRouter(prefix="/admin")
 _SHOWN = 200
 _ACTS_SHOWN = 50
+_FILTERS = {"user": "Who", "act": "What", "about": "To what"}
+_LIMITS = {
+    "waiting_limit": "Unfinished submissions",
+    "hourly_limit": "Submissions within an hour",
+    "gpu_seconds_limit": "GPU seconds within a day",
+}
 
 
 def _admins(service: Annotated[Service, Depends(with_accounts)]) -> Service:
@@ -42,7 +48,8 @@ def create_invite(
 ) -> Response:
     """Invite; the secret is on this page and never again."""
     try:
-        wanted = parsed(InviteRequest, {"note": note, "uses": uses, "days": days})
+        fields = {"note": note, "uses": uses, "days": days}
+        wanted = parsed(InviteRequest, fields, {"note": "For", "uses": "Accounts"})
     except Invalid as problem:
         return _admin(request, service, problem=problem)
     invite = administration.create_invite(service.store, service.caller, wanted)
@@ -69,7 +76,7 @@ def show_audit(
 ) -> Response:
     """What admins did, newest first; the address holds the filters."""
     fields = {"user": user, "act": act, "contest": contest, "about": about}
-    wanted = parsed(ActFilter, {name: value for name, value in fields.items() if value})
+    wanted = parsed(ActFilter, {name: value for name, value in fields.items() if value}, _FILTERS)
     before = parsed_cursor(cursor)
     return render(
         request,
@@ -113,7 +120,7 @@ def change_account(
     if name != service.caller.user:
         fields |= {"role": role, "disabled": disabled == "on"}
     try:
-        change = parsed(AccountChange, fields)
+        change = parsed(AccountChange, fields, _LIMITS)
         administration.change_account(service.store, service.caller, name, change)
     except (Invalid, Conflict) as problem:
         return _account(request, service, name, problem)

@@ -18,6 +18,7 @@ from app.service import Service
 from kernels.contract import DeviceName
 
 router = APIRouter()
+_FILTERS = {"days": "Judged within", "rows": "Of the first"}
 
 
 class BoardFilter(Schema):
@@ -83,7 +84,7 @@ def show_board(
     detail = service.task_detail(task)
     chosen = device_of(device, detail)
     fields = {"user": user.strip(), "days": days, "rows": rows}
-    wanted = parsed(BoardFilter, {name: text for name, text in fields.items() if text})
+    wanted = parsed(BoardFilter, {name: text for name, text in fields.items() if text}, _FILTERS)
     view = board_view(service, task, chosen, wanted)
     house = service.house_entry(task, chosen)
     return render(

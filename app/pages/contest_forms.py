@@ -12,6 +12,18 @@ from app.errors import Invalid
 _TIMES = ("starts_at", "ends_at", "frozen_at")
 _WORDS = ("title", "description", "zone", "hourly_limit", "final_top", "final_rounds")
 _FIXED = ("name", "device", "team_size")
+LABELS = {
+    "team_size": "Most accounts in a team",
+    "description": "Description, in Markdown",
+    "zone": "Time zone",
+    "starts_at": "Starts",
+    "ends_at": "Ends",
+    "frozen_at": "Boards frozen from",
+    "hourly_limit": "Submissions of an entrant within an hour",
+    "final_top": "Measured again after the end, of each task",
+    "final_rounds": "How often each",
+}
+"""Of fields that the page does not call by their names."""
 
 
 def request_fields(form: FormData) -> dict[str, Any]:
@@ -56,9 +68,10 @@ def _moment(name: str, given: dict[str, Any]) -> datetime | None:
     if not text:
         return None
     if zone not in zones():
-        raise Invalid("the time zone is not known", "Give an IANA name such as Europe/Berlin.")
+        raise Invalid(
+            f"“{LABELS['zone']}” is not known", "Give an IANA name such as Europe/Berlin."
+        )
     try:
         return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone))
     except ValueError:
-        words = name.replace("_at", "").replace("_", " ")
-        raise Invalid(f"the time of {words} makes no sense", "Write 2027-03-01T09:00.") from None
+        raise Invalid(f"“{LABELS[name]}” is no time", "Write it as 2027-03-01T09:00.") from None

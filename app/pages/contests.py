@@ -20,7 +20,7 @@ from app.contests.schemas import (
 )
 from app.errors import ServiceError
 from app.pages.access import with_accounts
-from app.pages.contest_forms import change_fields, draft_of, request_fields, sent
+from app.pages.contest_forms import LABELS, change_fields, draft_of, request_fields, sent
 from app.pages.queries import parsed
 from app.pages.rendering import render
 from app.roles import Scope
@@ -31,6 +31,11 @@ from kernels.contract import DeviceName
 router = APIRouter(prefix="/contests")
 _SHOWN = 10
 _ACTS = 1000
+_JOINING = {
+    "invite": "Code of the contest",
+    "team": "Name of a new team",
+    "code": "Code of a team",
+}
 _ONCE = {"Cache-Control": "no-store"}
 
 WithAccounts = Annotated[Service, Depends(with_accounts)]
@@ -62,7 +67,7 @@ def list_contests(request: Request, service: WithAccounts) -> Response:
 def create_contest(request: Request, service: AdminService, form: Sent) -> Response:
     """Make one; the code to join it with is on the next page and never again."""
     try:
-        made = hosting.create(service, parsed(ContestRequest, request_fields(form)))
+        made = hosting.create(service, parsed(ContestRequest, request_fields(form), LABELS))
     except ServiceError as problem:
         return _list(request, service, sent(form), problem)
     return _host(request, service, made.name, invite=made.invite or "")
@@ -97,7 +102,7 @@ def join(
     """Take part; the code of a new team is on the next page and never again."""
     fields = {"invite": invite.strip(), "team": team.strip(), "code": code.strip()}
     try:
-        wanted = parsed(JoinRequest, {name: value or None for name, value in fields.items()})
+        wanted = parsed(JoinRequest, {k: v or None for k, v in fields.items()}, _JOINING)
         joined = taking_part.join(service, contest, wanted)
     except ServiceError as problem:
         return _contest(request, service, contest, problem=problem)
@@ -136,7 +141,7 @@ def show_host(request: Request, service: AdminService, contest: str) -> Response
 def change_contest(request: Request, service: AdminService, contest: str, form: Sent) -> Response:
     """Change what the contest says."""
     try:
-        hosting.change(service, contest, parsed(ContestChange, change_fields(form)))
+        hosting.change(service, contest, parsed(ContestChange, change_fields(form), LABELS))
     except ServiceError as problem:
         return _host(request, service, contest, problem=problem, draft=sent(form))
     return _back(contest, "")

@@ -32,7 +32,8 @@ def show_standings(
 ) -> Response:
     """Everybody's points on a device, over all tasks or a course."""
     fields = {"device": device or device_of(service), "track": track, "rows": rows}
-    wanted = parsed(OverallFilter, {name: text for name, text in fields.items() if text})
+    given = {name: text for name, text in fields.items() if text}
+    wanted = parsed(OverallFilter, given, {"track": "Course", "rows": "Of the first"})
     return render(
         request,
         "overall.html",

@@ -34,7 +34,7 @@ def create_webhook(
     """Make one; its secret is on the next page and never again."""
     try:
         fields = {"url": url.strip(), "contest": contest.strip() or None}
-        made = managing.create(service, parsed(WebhookRequest, fields))
+        made = managing.create(service, parsed(WebhookRequest, fields, {"url": "Address"}))
     except ServiceError as problem:
         return _list(request, service, problem)
     return _list(request, service, made=made)

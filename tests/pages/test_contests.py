@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from app.pages.contest_forms import LABELS
 from app.roles import Role
 from kernels.catalog import Catalog
 from tests.app.accounts.house import House, form_token, opened, send
@@ -143,7 +144,7 @@ def test_hosts_change_disqualify_and_close(house: House, host: httpx.Client, inv
     assert "disqualified" not in mal.get("/contests/cup").text
     wrong = send(host, f"{HOST}/change", page=HOST, **fields(zone="Mars/Base"))
     assert wrong.status_code == 422
-    assert "time zone is not known" in wrong.text
+    assert "“Time zone” is not known" in wrong.text
     assert 'value="Mars/Base"' in wrong.text
     early = send(host, f"{HOST}/close", page=HOST)
     assert early.status_code == 409
@@ -164,17 +165,28 @@ def test_hosts_change_disqualify_and_close(house: House, host: httpx.Client, inv
 
 def test_what_makes_no_sense_is_shown_again(host: httpx.Client) -> None:
     for changed, words in (
-        ({"name": "No Name"}, "name makes no sense"),
-        ({"starts_at": "soon"}, "time of starts makes no sense"),
-        ({"ends_at": ""}, "ends at makes no sense"),
+        ({"name": "No Name"}, "“Name” is too long, or has characters"),
+        ({"starts_at": "soon"}, "“Starts” is no time"),
+        ({"ends_at": ""}, "“Ends” is empty"),
+        ({"ends_at": "1999-01-01T00:00"}, "“Ends” cannot be so: the year must be between"),
         ({"ends_at": "2001-01-01T00:00"}, "ends before it starts"),
-        ({"tasks": ""}, "tasks makes no sense"),
+        ({"zone": "Mars"}, "“Time zone” is not known"),
+        ({"hourly_limit": "0"}, "“Submissions of an entrant within an hour” must be at least 1"),
+        ({"final_top": "many"}, "“Measured again after the end, of each task” must be a whole"),
+        ({"tasks": ""}, "“Tasks” is empty"),
     ):
         wanted = fields(name="other", title="kept as typed") | changed
         answer = send(host, "/contests", **wanted)
         assert answer.status_code == 422, words
         assert words in answer.text
+        assert not re.search(r"<p>[^<]*[a-z]_[a-z]", answer.text), "names of the API"
         assert 'value="kept as typed"' in answer.text
+
+
+def test_fields_are_called_as_on_the_page(host: httpx.Client) -> None:
+    page = host.get("/contests").text
+    for name, label in LABELS.items():
+        assert f'<label for="{name}">{label}</label>' in page
 
 
 def test_pages_are_plain_and_hosts_pages_are_for_hosts(
