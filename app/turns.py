@@ -40,10 +40,10 @@ class Turns:
 
     def _release(self) -> Iterator[str]:
         with self._store.read() as session:
-            flying = {lane: turns.in_flight(session, lane) for lane in turns.lanes(session)}
-        for lane, count in flying.items():
+            lanes, flying = turns.lanes(session), turns.flying(session)
+        for lane in lanes:
             most = most_in_flight(self._presence.workers(), lane)
-            if count < most:
+            if flying.get(lane, 0) < most:
                 with self._store.write() as session:
                     released = turns.release(session, lane, most)
                 yield from released

@@ -2,10 +2,11 @@
 
     python -m benchmarks.bench_queue [--waiting 10000] [--users 100] [--submits 200]
 
-One process of the service with SQLite and its own Redis, no worker; requests one after the other,
-at first with nothing waiting, then with so many. Each answer comes when the submission is stored
-and, if it is its turn, queued. The service's own CPU time hardly depends on what else the machine
-does. What the background loops take meanwhile is in the CPU of ten idle seconds.
+Two processes of the service with SQLite and their own Redis, no worker: one with nothing waiting
+at first, one with so many. Requests go one after the other, to each in turn, so that both meet the
+same machine. Each answer comes when the submission is stored and, if it is its turn, queued. The
+service's own CPU time hardly depends on what else the machine does. What the background loops take
+meanwhile is in the CPU of ten idle seconds.
 """
 
 import argparse
@@ -16,7 +17,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -30,7 +32,28 @@ from kernels.contract import DeviceName, Submission
 _PORT = 8128
 _IDLE_SECONDS = 10
 _BATCH = 500
+_ROUND = 20
+"""Submits to one of them before the other's turn."""
 _SOURCE = "import triton\n\ndef solve(x):\n    return x\n" + "# filling\n" * 500
+
+
+@dataclass
+class _Asked:
+    """One of the two, and what was seen of it."""
+
+    waiting: int
+    pid: int
+    http: httpx.Client
+    times: list[float] = field(default_factory=list)
+    """Milliseconds from request to answer."""
+    cpu: list[float] = field(default_factory=list)
+    """Milliseconds a submit, of each round."""
+
+    def submit(self, count: int) -> None:
+        """One round."""
+        before = _cpu_seconds(self.pid)
+        self.times += [_submit(self.http) for _ in range(count)]
+        self.cpu.append(1000 * (_cpu_seconds(self.pid) - before) / count)
 
 
 def main() -> None:
@@ -40,14 +63,34 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=100)
     parser.add_argument("--submits", type=int, default=200)
     arguments = parser.parse_args()
-    for waiting in (0, arguments.waiting):
-        with tempfile.TemporaryDirectory(prefix="kj-") as folder:
-            store = Store(f"sqlite:///{folder}/kerneljudge.db")
-            store.migrate()
-            fill(store, waiting, arguments.users)
-            store.close()
-            with serving(Path(folder)) as process:
-                show(waiting, process.pid, arguments.submits)
+    with ExitStack() as stack:
+        both = [
+            stack.enter_context(asked(waiting, arguments.users, _PORT + n))
+            for n, waiting in enumerate((0, arguments.waiting))
+        ]
+        for one in both:
+            for _ in range(5):
+                _submit(one.http)
+        for _ in range(max(1, arguments.submits // _ROUND)):
+            for one in both:
+                one.submit(min(_ROUND, arguments.submits))
+        idle = [_cpu_seconds(one.pid) for one in both]
+        time.sleep(_IDLE_SECONDS)
+        for one, before in zip(both, idle, strict=True):
+            show(one, (_cpu_seconds(one.pid) - before) / _IDLE_SECONDS)
+
+
+@contextmanager
+def asked(waiting: int, users: int, port: int) -> Iterator[_Asked]:
+    """A service with so many submissions waiting."""
+    with tempfile.TemporaryDirectory(prefix="kj-") as folder:
+        store = Store(f"sqlite:///{folder}/kerneljudge.db")
+        store.migrate()
+        fill(store, waiting, users)
+        store.close()
+        api = f"http://127.0.0.1:{port}/api/v1"
+        with serving(Path(folder), port) as process, httpx.Client(base_url=api, timeout=60) as http:
+            yield _Asked(waiting, process.pid, http)
 
 
 def fill(store: Store, count: int, users: int) -> None:
@@ -67,21 +110,13 @@ def _given(number: int) -> Submission:
     )  # fmt: skip
 
 
-def show(waiting: int, pid: int, submits: int) -> None:
+def show(one: _Asked, idle: float) -> None:
     """One line."""
-    with httpx.Client(base_url=f"http://127.0.0.1:{_PORT}/api/v1", timeout=60) as http:
-        for _ in range(5):
-            _submit(http)
-        cpu = _cpu_seconds(pid)
-        times = [_submit(http) for _ in range(submits)]
-        cpu = 1000 * (_cpu_seconds(pid) - cpu) / submits
-    idle = _cpu_seconds(pid)
-    time.sleep(_IDLE_SECONDS)
-    idle = _cpu_seconds(pid) - idle
-    p99 = statistics.quantiles(times, n=100)[-1]
+    p99 = statistics.quantiles(one.times, n=100)[-1]
     print(
-        f"{waiting} waiting: submit in {statistics.median(times):.1f} ms (median), {p99:.1f} ms "
-        f"(p99), {cpu:.1f} ms of the service's CPU each; idle: {idle / _IDLE_SECONDS:.1%} of a core"
+        f"{one.waiting} waiting: submit in {statistics.median(one.times):.1f} ms (median), "
+        f"{p99:.1f} ms (p99), {statistics.median(one.cpu):.1f} ms of the service's CPU each "
+        f"(median of {len(one.cpu)} rounds); idle: {idle:.1%} of a core"
     )
 
 
@@ -95,11 +130,11 @@ def _submit(http: httpx.Client) -> float:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def serving(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """One process of the service, once it is ready."""
     settings = {
         "KERNELJUDGE_DATA_DIR": str(folder),
-        "KERNELJUDGE_PORT": str(_PORT),
+        "KERNELJUDGE_PORT": str(port),
         "KERNELJUDGE_USER_WAITING_LIMIT": "1000000",
         "KERNELJUDGE_WAITING_LIMIT": "1000000",
     }
@@ -110,7 +145,7 @@ def serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     try:
         while True:
             try:
-                if httpx.get(f"http://127.0.0.1:{_PORT}/ready").is_success:
+                if httpx.get(f"http://127.0.0.1:{port}/ready").is_success:
                     break
             except httpx.TransportError:
                 time.sleep(0.1)

@@ -32,7 +32,11 @@ class Store:
         if self.embedded and address.database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
         self._engine = create_engine(
-            address, pool_size=20, max_overflow=40, pool_pre_ping=not self.embedded
+            address,
+            pool_size=20,
+            max_overflow=40,
+            pool_use_lifo=True,
+            pool_pre_ping=not self.embedded,
         )
         if self.embedded:
             _take_over_transactions(self._engine)

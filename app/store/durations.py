@@ -5,12 +5,10 @@ from statistics import median
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.store.tables import SubmissionRow
+from app.store.tables import FINISHED, SubmissionRow
 from kernels.contract import Stage, Verdict
 
 _LATEST = 20
-_FURTHEST_BACK = 1_000
-"""Submissions that are looked through for them: what is older says nothing of today."""
 _NOT_JUDGED = (Verdict.CANCELLED, Verdict.JUDGE_ERROR)
 
 
@@ -22,10 +20,9 @@ def usual(session: Session, row: SubmissionRow) -> float | None:
         return None
     alike = (
         SubmissionRow.task == row.task,
-        SubmissionRow.number > row.number - _FURTHEST_BACK,
         SubmissionRow.device == row.device,
-        SubmissionRow.measured == row.measured,
-        SubmissionRow.stage == Stage.FINISHED,
+        SubmissionRow.measured.is_(row.measured),
+        FINISHED,
         SubmissionRow.verdict.not_in(_NOT_JUDGED),
     )
     query = select(SubmissionRow.created_at, SubmissionRow.finished_at).where(*alike)

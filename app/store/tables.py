@@ -24,6 +24,7 @@ from sqlalchemy.types import TypeDecorator
 from kernels.contract import DeviceName, Stage, Verdict
 from kernels.contract.rerun import RerunKind, RerunState
 
+FINISHED = text("stage = 'finished'")
 UNFINISHED = text("stage <> 'finished'")
 """Spelled alike in queries and in partial indexes, so that a database uses those."""
 
@@ -87,6 +88,15 @@ class SubmissionRow(Base):
     __table_args__ = (
         UniqueConstraint("user", "idempotency_key", name="submissions_idempotency"),
         Index("submissions_by_task", "task", "number"),
+        Index(
+            "submissions_judged",
+            "task",
+            "device",
+            "measured",
+            "number",
+            sqlite_where=FINISHED,
+            postgresql_where=FINISHED,
+        ),
         Index("submissions_by_user", "user", "number"),
         Index("submissions_by_verdict", "verdict", "number"),
         Index("submissions_by_verdict_of_task", "verdict", "task", "number"),

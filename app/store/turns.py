@@ -3,7 +3,21 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, TextClause, func, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Subquery,
+    TextClause,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from app.store.tables import UNFINISHED, SubmissionRow, TurnRow
@@ -23,21 +37,13 @@ class Lane(NamedTuple):
     measured: bool
 
 
-class _Waiting(NamedTuple):
-    """What a user has waiting in a lane."""
-
-    user: str
-    first: int
-    """Number of the oldest."""
-    submissions: int
-    served: int
-    """When it was last this user's turn; 0 for never."""
+_LANES = tuple(Lane(device, measured) for device in DeviceName for measured in (False, True))
 
 
 def lanes(session: Session) -> list[Lane]:
     """Those in which something waits for its turn."""
-    query = select(SubmissionRow.device, SubmissionRow.measured).where(*_WAITS).distinct()
-    return [Lane._make(row) for row in session.execute(query)]
+    # looks for one of each: those that wait may be many
+    return [_LANES[n] for n in session.scalars(_WAITED_FOR)]
 
 
 def waiting(session: Session, lane: Lane | None = None) -> int:
@@ -48,6 +54,13 @@ def waiting(session: Session, lane: Lane | None = None) -> int:
 def in_flight(session: Session, lane: Lane) -> int:
     """How many are with the workers, in their queues or under way."""
     return _count(session, *_IN_FLIGHT, *_of(lane))
+
+
+def flying(session: Session) -> dict[Lane, int]:
+    """The same of every lane of which some are."""
+    lane = (SubmissionRow.device, SubmissionRow.measured)
+    query = select(*lane, func.count()).where(*_IN_FLIGHT).group_by(*lane)
+    return {Lane(device, measured): count for device, measured, count in session.execute(query)}
 
 
 def with_workers(session: Session) -> Sequence[SubmissionRow]:
@@ -75,7 +88,7 @@ def release(session: Session, lane: Lane, most: int) -> list[str]:
         heads = session.execute(_by_turn(lane).limit(room - len(released))).all()
         if not heads:
             break
-        released += [_release(session, _Waiting._make(head)) for head in heads]
+        released += _take_off(session, heads)
     return released
 
 
@@ -89,13 +102,23 @@ def ahead(session: Session, row: SubmissionRow) -> int:
     )
     if row.released:
         return _count(session, *queued, SubmissionRow.number < row.number)
-    mine = (SubmissionRow.user == row.user, SubmissionRow.number < row.number)
-    own = _count(session, *_WAITS, *_of(lane), *mine)
-    users = [_Waiting._make(found) for found in session.execute(_by_turn(lane))]
-    place = next((n for n, user in enumerate(users) if user.user == row.user), 0)
-    before = sum(min(user.submissions, own + 1) for user in users[:place])
-    behind = sum(min(user.submissions, own) for user in users[place + 1 :])
-    return _count(session, *queued) + before + own + behind
+    return _count(session, *queued) + _before(session, lane, row)
+
+
+def _before(session: Session, lane: Lane, row: SubmissionRow) -> int:
+    """How many that wait have their turn before one that does: its user's older ones, one more of
+    each user who is before that one, and as many of each who is after."""
+    mine: tuple[Condition, ...] = (*_WAITS, *_of(lane), SubmissionRow.user == row.user)
+    first = session.scalar(select(func.min(SubmissionRow.number)).where(*mine)) or row.number
+    own = _count(session, *mine, SubmissionRow.number < row.number)
+    turn = session.get(TurnRow, row.user)
+    at = 0 if turn is None else turn.served
+    each, served = _each(lane), func.coalesce(TurnRow.served, 0)
+    earlier = or_(served < at, and_(served == at, each.c.first < first))
+    rounds = case((earlier, own + 1), else_=own)
+    taken = case((each.c.count < rounds, each.c.count), else_=rounds)
+    query = select(func.sum(taken)).outerjoin_from(each, TurnRow, TurnRow.user == each.c.user)
+    return own + int(session.scalar(query.where(each.c.user != row.user)) or 0)
 
 
 def _count(session: Session, *which: Condition) -> int:
@@ -108,27 +131,43 @@ def _of(lane: Lane | None) -> tuple[ColumnElement[bool], ...]:
     return (SubmissionRow.device == lane.device, SubmissionRow.measured.is_(lane.measured))
 
 
-def _by_turn(lane: Lane) -> Select[Any]:
-    """Users with something to release, whose turn was the longest ago first."""
-    number = SubmissionRow.number
-    each = (
-        select(SubmissionRow.user, func.min(number).label("first"), func.count().label("count"))
+def _each(lane: Lane) -> Subquery:
+    """Of each user with something to release: the number of the oldest, and how many."""
+    return (
+        select(
+            SubmissionRow.user,
+            func.min(SubmissionRow.number).label("first"),
+            func.count().label("count"),
+        )
         .where(*_WAITS, *_of(lane))
         .group_by(SubmissionRow.user)
         .subquery()
     )
-    served = func.coalesce(TurnRow.served, 0)
-    return (
-        select(each.c.user, each.c.first, each.c.count, served)
-        .outerjoin(TurnRow, TurnRow.user == each.c.user)
-        .order_by(served, each.c.first)
-    )
 
 
-def _release(session: Session, head: _Waiting) -> str:
+def _by_turn(lane: Lane) -> Select[Any]:
+    """Those users and their oldest, whose turn was the longest ago first."""
+    each, served = _each(lane), func.coalesce(TurnRow.served, 0)
+    heads = select(each.c.user, each.c.first).outerjoin(TurnRow, TurnRow.user == each.c.user)
+    return heads.order_by(served, each.c.first)
+
+
+def _take_off(session: Session, heads: Sequence[Any]) -> list[str]:
+    """Mark the oldest of these users as released; their ids."""
     last = session.scalar(select(func.max(TurnRow.served))) or 0
-    session.merge(TurnRow(user=head.user, served=last + 1))
-    mine = SubmissionRow.number == head.first
-    session.execute(update(SubmissionRow).where(mine).values(released=True))
+    for place, head in enumerate(heads, start=last + 1):
+        session.merge(TurnRow(user=head.user, served=place))
+    numbers = [head.first for head in heads]
+    taken = SubmissionRow.number.in_(numbers)
+    session.execute(update(SubmissionRow).where(taken).values(released=True))
     session.flush()
-    return session.scalars(select(SubmissionRow.id).where(mine)).one()
+    names = dict(session.execute(select(SubmissionRow.number, SubmissionRow.id).where(taken)).all())
+    return [names[number] for number in numbers]
+
+
+_WAITED_FOR = union_all(
+    *(
+        select(literal(n)).where(select(SubmissionRow.number).where(*_WAITS, *_of(lane)).exists())
+        for n, lane in enumerate(_LANES)
+    )
+)
