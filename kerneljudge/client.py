@@ -15,6 +15,7 @@ from kerneljudge.payloads import (
     Board,
     Comparison,
     Health,
+    HouseEntry,
     Me,
     StageEntry,
     Submission,
@@ -154,6 +155,12 @@ class Client:
         """The ranking of a task on a device."""
         params = {"limit": limit}
         return _read(Board, self._request("GET", f"/boards/{task}/{device}", params=params))
+
+    def house_entry(self, board: Board) -> HouseEntry | None:
+        """What comes with the project for that version of a task; None if nothing does."""
+        wanted = (board.task, board.task_version, board.device)
+        entries = _read(tuple[HouseEntry, ...], self._request("GET", "/records"))
+        return next((e for e in entries if (e.task, e.task_version, e.device) == wanted), None)
 
     def raw(self, path: str, **params: Any) -> Any:
         """The JSON of any route below /api/v1."""

@@ -196,6 +196,16 @@ class Board(Payload):
     entries: tuple[BoardEntry, ...] = ()
 
 
+class HouseEntry(Payload):
+    """The best solution that comes with the project for a task on a device: without a rank."""
+
+    task: Words
+    task_version: int
+    device: Words
+    solution: Words
+    score: float
+
+
 class SubmissionPage(Payload):
     """Part of the list of submissions, newest first."""
 

@@ -7,7 +7,16 @@ from rich.table import Table
 from rich.text import Text
 
 from kerneljudge.figures import interval, microseconds, rate
-from kerneljudge.payloads import Board, CaseResult, Comparison, Kernel, Report, Submission
+from kerneljudge.payloads import (
+    Board,
+    BoardEntry,
+    CaseResult,
+    Comparison,
+    HouseEntry,
+    Kernel,
+    Report,
+    Submission,
+)
 
 _GOOD = ("accepted", "checked")
 _WIDTH = 240
@@ -90,17 +99,25 @@ def show_list(console: Console, found: tuple[Submission, ...]) -> None:
     console.print(table)
 
 
-def show_board(console: Console, board: Board) -> None:
-    """Ranks with their intervals."""
+def show_board(console: Console, board: Board, house: HouseEntry | None) -> None:
+    """Ranks and, without one, the house entry at the place of its score."""
     if not board.entries:
         console.print(f"nobody has been accepted in {board.task} on {board.device} yet")
-        return
-    table = _table("rank", "user", "µs", "x best", "submission", left=("user", "submission"))
-    for entry in board.entries:
-        rank = f"{entry.rank}{'=' if entry.tied else ' '}"
-        score, behind = microseconds(entry.score), f"{entry.behind:.3f}"
-        table.add_row(rank, Text(entry.user), score, behind, entry.submission)
-    console.print(table)
+    rows = [(entry.score, _row(entry)) for entry in board.entries]
+    if house is not None:
+        name = Text(f"house entry {house.solution}", style="dim")
+        rows.append((house.score, ("- ", name, microseconds(house.score), "-", "")))
+    if rows:
+        table = _table("rank", "user", "µs", "x best", "submission", left=("user", "submission"))
+        for _, cells in sorted(rows, key=lambda row: row[0]):
+            table.add_row(*cells)
+        console.print(table)
+
+
+def _row(entry: BoardEntry) -> tuple[str, Text, str, str, str]:
+    rank = f"{entry.rank}{'=' if entry.tied else ' '}"
+    score, behind = microseconds(entry.score), f"{entry.behind:.3f}"
+    return rank, Text(entry.user), score, behind, entry.submission
 
 
 def _say(console: Console, sentence: str, style: str = "") -> None:

@@ -1,6 +1,7 @@
 """Conditions on a result beside being right, for continuous integration."""
 
 import re
+from typing import NamedTuple
 
 import click
 
@@ -28,7 +29,15 @@ class Percent(click.ParamType[float]):
         return float(match[1]) / 100
 
 
-def shortfalls(
+class Condition(NamedTuple):
+    """What was asked for, and what came of it."""
+
+    met: bool
+    sentence: str
+    """With the figures."""
+
+
+def conditions(
     client: Client,
     submission: Submission,
     *,
@@ -36,42 +45,43 @@ def shortfalls(
     max_regression: float | None,
     against: str,
     label: str | None,
-) -> list[str]:
-    """One sentence for each condition that is not met; an empty list if all are."""
+) -> list[Condition]:
+    """What became of each that was set."""
     if min_speedup is None and max_regression is None:
         return []
     if submission.score is None or submission.report is None:
-        return ["nothing was measured, so the conditions on speed cannot be judged"]
+        return [_not("nothing was measured, so the conditions on speed cannot be judged")]
     found = []
     if min_speedup is not None:
-        found += _too_slow(submission, min_speedup)
+        found.append(_fast(speedup(submission.report), min_speedup))
     if max_regression is not None:
         before = _before(client, submission, against, label)
-        if before is not None:
-            found += _regressed(submission, before, max_regression)
+        found.append(_kept(submission.score, before, against, max_regression))
     return found
 
 
-def _too_slow(submission: Submission, least: float) -> list[str]:
-    assert submission.report is not None
-    reached = speedup(submission.report)
+def _not(sentence: str) -> Condition:
+    return Condition(False, sentence)
+
+
+def _fast(reached: float | None, least: float) -> Condition:
     if reached is None:
-        return ["torch was not measured, so --min-speedup cannot be judged"]
-    if reached >= least:
-        return []
-    return [f"{reached:.3f} times as fast as torch; at least {least:g} is asked for"]
+        return _not("torch was not measured, so --min-speedup cannot be judged")
+    sentence = f"{reached:.3f} times as fast as torch; at least {least:g} is asked for"
+    return Condition(reached >= least, sentence)
 
 
-def _regressed(submission: Submission, before: tuple[str, float], most: float) -> list[str]:
-    name, score = before
-    assert submission.score is not None
-    if submission.score <= score * (1 + most):
-        return []
-    slower = (submission.score / score - 1) * 100
-    return [
-        f"{microseconds(submission.score)} µs, {slower:.1f} % slower than {name} "
-        f"({microseconds(score)} µs); at most {most * 100:g} % is allowed"
-    ]
+def _kept(score: float, before: tuple[str, float] | None, against: str, most: float) -> Condition:
+    if before is None:
+        return Condition(True, f"there is nothing to compare with yet ({against})")
+    name, other = before
+    slower = (score / other - 1) * 100
+    change = f"{abs(slower):.1f} % {'slower' if slower > 0 else 'faster'} than"
+    return Condition(
+        score <= other * (1 + most),
+        f"{microseconds(score)} µs, {change} {name} ({microseconds(other)} µs); "
+        f"at most {most * 100:g} % slower is allowed",
+    )
 
 
 def _before(

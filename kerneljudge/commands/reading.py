@@ -98,12 +98,13 @@ def compare(client: Client, first: str, second: str, as_json: bool) -> None:
 @_JSON
 @speaks_to_service
 def board(client: Client, task: str, device: str | None, limit: int, as_json: bool) -> None:
-    """Show the ranking of TASK."""
+    """Show the ranking of TASK, and where the project's own best solution would stand."""
     device = device or _device(client, task)
     if as_json:
         print_json(client.raw(f"/boards/{task}/{device}", limit=limit))
     else:
-        show_board(console(), client.board(task, device, limit))
+        found = client.board(task, device, limit)
+        show_board(console(), found, client.house_entry(found))
 
 
 def _device(client: Client, task: str) -> str:

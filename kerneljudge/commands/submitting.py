@@ -13,7 +13,7 @@ from kerneljudge.junit import junit
 from kerneljudge.payloads import Submission
 from kerneljudge.progress import watch as watch_stages
 from kerneljudge.showing import console, show_submission
-from kerneljudge.thresholds import Percent, shortfalls
+from kerneljudge.thresholds import Percent, conditions
 
 _SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -86,7 +86,7 @@ def submit(
         return
     submission = watch_stages(client, out, submission.id)
     show_submission(out, submission, client.url)
-    unmet = shortfalls(
+    judged = conditions(
         client,
         submission,
         min_speedup=min_speedup,
@@ -94,8 +94,10 @@ def submit(
         against=against,
         label=label,
     ) if submission.passed else []  # fmt: skip
-    for sentence in unmet:
-        out.print(f"condition not met: {sentence}", soft_wrap=True, markup=False)
+    for met, sentence in judged:
+        told = "condition met" if met else "condition not met"
+        out.print(f"{told}: {sentence}", soft_wrap=True, markup=False)
+    unmet = [sentence for met, sentence in judged if not met]
     if junit_file is not None:
         junit_file.write_text(junit(submission, client.url, unmet), encoding="utf-8")
     if annotate or (annotate is None and os.environ.get("GITHUB_ACTIONS") == "true"):

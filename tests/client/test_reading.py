@@ -111,7 +111,12 @@ def test_what_was_not_measured_is_compared_by_its_source(
 
 def test_the_board(run: Run, judge: Judge, source: Path) -> None:
     submitted(run, source)
-    assert "85.79" in run("board", "softmax").output
+    rows = run("board", "softmax").output.splitlines()[1:]
+    (house,) = [row for row in rows if "house entry fused" in row]
+    (own,) = [row for row in rows if "local" in row]
+    assert "85.79" in own
+    assert house.startswith("   -")
+    assert rows.index(own) < rows.index(house), "of equals the entrant stands above"
     assert json.loads(run("board", "softmax", "--json").output)["entries"][0]["rank"] == 1
     assert "nobody has been accepted" in run("board", "matmul", "--device", "H100").output
     assert run("board", "nothing").exit_code == 2
