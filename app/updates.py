@@ -67,9 +67,13 @@ class Updates:
         async with connection.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(UPDATES)
             self._wake_all()  # something may have been missed
-            async for message in channel.listen():
-                for changed in self._watching.get(message["data"].decode(errors="replace"), ()):
-                    changed.set()
+            try:
+                async for message in channel.listen():
+                    for changed in self._watching.get(message["data"].decode(errors="replace"), ()):
+                        changed.set()
+            finally:  # the channel's own end would not wait until TLS has said goodbye
+                if channel.connection is not None:
+                    await channel.connection.disconnect()
 
     def _wake_all(self) -> None:
         for watchers in self._watching.values():

@@ -1,7 +1,10 @@
 """Service and workers meet in a Redis that speaks TLS alone, as the users of the ACL file."""
 
 import asyncio
+import gc
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -115,10 +118,17 @@ def test_browsers_are_told_of_changes(parts: Parts, folder: Path, port: int) -> 
             while not changed.is_set():
                 parts.service.attempts.announce("s1")
                 await asyncio.sleep(0.05)
+        os.kill(server, signal.SIGSTOP)  # so that its goodbye takes a while
+        asyncio.get_running_loop().call_later(0.5, os.kill, server, signal.SIGCONT)
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
 
-    asyncio.run(asyncio.wait_for(told(), _START_SECONDS))
+    server = parts.connection.info("server")["process_id"]
+    try:
+        asyncio.run(asyncio.wait_for(told(), _START_SECONDS))
+    finally:
+        os.kill(server, signal.SIGCONT)
+    gc.collect()  # which would find a connection that was left open
 
 
 def test_nobody_talks_to_it_without_tls_or_to_another_in_its_place(folder: Path, port: int) -> None:
