@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+_PATIENCE_SECONDS = 120  # of a machine that has much else to do
 OpenPage = Callable[..., "Page"]
 _FLAGS = [
     "--headless",
@@ -63,6 +64,7 @@ def open_page(browser: "Browser", site: Site) -> Iterator[OpenPage]:
 
     def open_(path: str, **options: object) -> "Page":
         context = browser.new_context(base_url=site.address, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(_PATIENCE_SECONDS * 1000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", listen)

@@ -9,7 +9,7 @@ from tests.pages import rerunning, samples
 from tests.pages.site import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -68,6 +68,21 @@ def test_a_newcomer_improves_and_compares(open_page: OpenPage, site: Site, scrip
     page.get_by_role("button", name="Compare").click()
     page.get_by_text("1.30").first.wait_for()
     assert page.url.endswith(f"/compare/{second}/{first}")
+
+
+def test_a_page_whose_last_script_comes_late_follows_too(open_page: OpenPage, site: Site) -> None:
+    submission = site.submit()
+    page = open_page("/")
+    late: list[Route] = []
+    page.route("**/hx-sse-*", lambda route: late.append(route))
+    with page.expect_request_finished(lambda request: "/static/htmx-" in request.url):
+        page.goto(f"/submissions/{submission}", wait_until="commit")
+    while not late:
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(300)  # in which htmx could begin without it
+    late[0].continue_()
+    site.finish(samples.accepted(submission))
+    page.get_by_role("heading", name="Accepted").wait_for()
 
 
 def test_everything_works_without_javascript(open_page: OpenPage, site: Site) -> None:
