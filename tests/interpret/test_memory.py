@@ -65,6 +65,17 @@ def test_masked_addresses_may_point_anywhere() -> None:
     assert memory.outside(addresses(tensor, 0, 1 << 40), mask, 4) is None
 
 
+def test_a_mask_may_be_held_as_integers() -> None:
+    memory = Memory(Caveats())
+    tensor = torch.empty(8)
+    memory.admit([tensor])
+    mask = np.array([1, 0, 1], np.int32)
+    assert memory.outside(addresses(tensor, 0, 1 << 28, 7), mask, 4) is None
+    outside = memory.outside(addresses(tensor, 0, 1 << 28, 8), mask, 4)
+    assert outside is not None
+    assert outside.tolist() == [False, False, True]
+
+
 def test_tensors_that_are_no_arguments_are_found() -> None:
     memory = Memory(Caveats())
     tensor, other = torch.empty(8), torch.empty(8)
@@ -111,6 +122,20 @@ def test_honest_kernels_read_nothing_outside(interpreter: Interpreter) -> None:
     assert answer.failure is None
     assert READ_OUTSIDE not in answer.caveats
     assert torch.equal(result, storage[1:])
+
+
+def test_a_mask_may_be_joined_with_a_condition_on_numbers(interpreter: Interpreter) -> None:
+    source = kernel(
+        "for row in range(0, 2):",
+        "    inside = (at < N) & (row < tl.minimum(N, 1))",
+        "    value = tl.load(a + row * 16 + at, mask=inside, other=0.0)",
+        "    tl.store(y + row * 16 + at, value, mask=inside)",
+    )
+    values = torch.arange(13.0)
+    answer, (result,) = interpreter.run(source, vectors(13), [values])
+    assert answer.failure is None
+    assert READ_OUTSIDE not in answer.caveats
+    assert torch.equal(result, values)
 
 
 @pytest.mark.parametrize("line", ["tl.store(a + N + at, 0.0)", "tl.atomic_add(a + N + at, 1.0)"])

@@ -39,7 +39,8 @@ class Memory:
 
     def outside(self, addresses: Addresses, mask: Mask, size: int) -> Mask | None:
         """Which addresses of elements lie in no tensor; None if all that are used do."""
-        places, used = np.broadcast_arrays(addresses.astype(np.int64), mask)
+        # The interpreter may hold a mask as integers.
+        places, used = np.broadcast_arrays(addresses.astype(np.int64), mask.astype(np.bool_))
         chosen = places[used]
         if chosen.size == 0 or self._inside(chosen, size).all():
             return None
@@ -105,7 +106,7 @@ def _checked_load(load: Method, memory: Memory) -> Method:
             other = interpreter.TensorHandle(
                 np.where(wrong, _garbage(element), filling).astype(_numpy(element)), element
             )
-            mask = interpreter.TensorHandle(mask.data & ~wrong, tl.int1)
+            mask = interpreter.TensorHandle(mask.data.astype(np.bool_) & ~wrong, tl.int1)
         return load(self, ptrs, mask, other, *rest, **k)
 
     return create_masked_load
