@@ -14,6 +14,7 @@ from app.accounts.schemas import (
     Account,
     AccountChange,
     Invite,
+    InvitePage,
     InviteRequest,
     NewInvite,
 )
@@ -24,7 +25,6 @@ from app.store.account_tables import InviteRow, UserRow
 
 _ACCOUNT = tuple(Account.model_fields)
 _INVITE = tuple(Invite.model_fields)
-_INVITES_SHOWN = 200
 _log = logging.getLogger(__name__)
 
 
@@ -110,11 +110,14 @@ def create_invite(store: Store, caller: Caller, wanted: InviteRequest) -> NewInv
     return NewInvite(**dict(invite), secret=secret, path=f"/sign-up?invite={secret}")
 
 
-def list_invites(store: Store, caller: Caller) -> tuple[Invite, ...]:
-    """The latest invitations, the newest first; Forbidden."""
+def list_invites(store: Store, caller: Caller, cursor: str | None, limit: int) -> InvitePage:
+    """Invitations, the newest first; Forbidden."""
     caller.require(Scope.ADMIN)
+    before = None if cursor is None else int(cursor)
     with store.read() as session:
-        return tuple(map(_invite, invites.latest(session, _INVITES_SHOWN)))
+        rows = invites.page(session, before, limit + 1)
+        shown = tuple(map(_invite, rows[:limit]))
+    return InvitePage(items=shown, next_cursor=str(shown[-1].id) if len(rows) > limit else None)
 
 
 def revoke_invite(store: Store, caller: Caller, invite: int) -> None:

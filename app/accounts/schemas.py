@@ -113,6 +113,14 @@ class Invite(Schema):
     uses_left: int
 
 
+class InvitePage(Schema):
+    """Part of the list of invitations, newest first."""
+
+    items: tuple[Invite, ...]
+    next_cursor: str | None
+    """`cursor` of the next page; None on the last."""
+
+
 class NewInvite(Invite):
     """An invitation with its secret, which is shown once."""
 

@@ -10,7 +10,7 @@ from app.accounts import administration, tokens
 from app.accounts.schemas import (
     Account,
     AccountChange,
-    Invite,
+    InvitePage,
     InviteRequest,
     Me,
     NewInvite,
@@ -89,9 +89,13 @@ def read_audit(
 
 
 @router.get("/invites")
-def list_invites(service: WithAccounts) -> tuple[Invite, ...]:
-    """The latest invitations, for admins."""
-    return administration.list_invites(service.store, service.caller)
+def list_invites(
+    service: WithAccounts,
+    cursor: Cursor | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> InvitePage:
+    """Invitations, newest first, for admins; `next_cursor` continues the list."""
+    return administration.list_invites(service.store, service.caller, cursor, limit)
 
 
 @router.post("/invites", status_code=201, responses=problems(400))

@@ -17,8 +17,8 @@ from app.contests.schemas import (
     CloseRequest,
     ContestChange,
     ContestDetail,
+    ContestPage,
     ContestRequest,
-    ContestSummary,
     Disqualification,
     Entrant,
     Finals,
@@ -31,6 +31,7 @@ from app.contests.schemas import (
     Standings,
     Words,
 )
+from app.schemas import ContestName
 
 router = APIRouter(prefix="/api/v1/contests", responses=problems(401, 403, 404, 422, 503))
 _CSV = {"content": {"text/csv": {"schema": {"type": "string"}}}}
@@ -39,9 +40,13 @@ _CHUNK = 1 << 16
 
 
 @router.get("")
-def list_contests(service: WithAccounts) -> tuple[ContestSummary, ...]:
-    """All contests, the latest first."""
-    return taking_part.list_contests(service)
+def list_contests(
+    service: WithAccounts,
+    cursor: ContestName | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ContestPage:
+    """Contests, the latest first; `next_cursor` continues the list."""
+    return taking_part.list_contests(service, cursor, limit)
 
 
 @router.post("", status_code=201, responses=problems(400, 409))

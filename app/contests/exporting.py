@@ -28,11 +28,12 @@ def standings_csv(service: Service, contest: str) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream)
     columns = [f"{b.task} {unit}" for b in found.boards for unit in ("points", "us", "low", "high")]
-    writer.writerow((*_TOTAL, *columns))
+    writer.writerow((*_TOTAL, *columns, "not measured again"))
     for total in found.totals:
         fields = [getattr(total, name) for name in _TOTAL]
         for board in found.boards:
             fields += _cells(board, total.entrant, total.by_task.get(board.task))
+        fields.append(" ".join(_unmeasured(found, total.entrant)))
         writer.writerow(fields)
     return stream.getvalue()
 
@@ -60,6 +61,16 @@ def _cells(board: ContestBoard, entrant: str, points: float | None) -> list[obje
         if entry.user == entrant:
             return [points, entry.score, entry.low, entry.high]
     return ["", "", "", ""]
+
+
+def _unmeasured(found: Standings, entrant: str) -> list[str]:
+    """Tasks whose place was not measured again though it was to be."""
+    return [
+        board.task
+        for board in found.boards
+        for entry in board.entries
+        if entry.user == entrant and entry.submission in found.unmeasured.get(board.task, ())
+    ]
 
 
 def _packed(service: Service, found: Standings) -> IO[bytes]:

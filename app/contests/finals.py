@@ -15,8 +15,6 @@ from app.store import board, contests, webhooks
 from app.store.contest_tables import ContestRow, FinalRerunRow, FinalRow
 from kernels.contract.rerun import RerunState
 
-_OPEN = (RerunState.QUEUED, RerunState.RUNNING)
-
 
 def finals_of(service: Service, contest: str) -> Finals:
     """How far the measuring after the end is; Forbidden, NotFound."""
@@ -34,10 +32,9 @@ def remeasure(service: Service, contest: str) -> Finals:
         row = _ended(service, session, contest)
         found, rounds = _finals(service, session, row), row.final_rounds
         note(service, session, contest, "remeasure", {"missing": found.missing})
-    busy = {rerun.task for rerun in found.reruns if rerun.state in _OPEN}
     tops = {task: top for task, top in _tops(service, contest).items() if task in found.missing}
     for task, top in tops.items():
-        if task in busy:
+        if task in found.under_way:
             continue
         asked = remeasure_together(service, top, rounds)
         with service.store.write() as session:
@@ -48,20 +45,19 @@ def remeasure(service: Service, contest: str) -> Finals:
 def close(service: Service, contest: str, *, unmeasured: bool) -> Standings:
     """Store the standings for good, and show what was sealed.
 
-    Forbidden, NotFound; Conflict before the end, or where some of the best were not measured again.
+    Forbidden, NotFound; Conflict before the end, or while some of the best are being measured again
+    or were not.
     """
     with service.store.write() as session:
         row = _ended(service, session, contest)
-        missing = _finals(service, session, row).missing
-        if missing and not unmeasured:
-            raise Conflict(
-                f"the best of {', '.join(missing)} are not measured again yet",
-                "Let them be measured, or close although some are missing (`unmeasured`).",
-            )
+        end = _finals(service, session, row)
+        if not unmeasured:
+            _check_measured(end)
         found = worked_out(service, session, row, frozen=False, final=True)
+        found = found.model_copy(update={"unmeasured": end.missing})
         row.closed_at = found.at
         session.add(FinalRow(contest=contest, at=found.at, body=found.model_dump_json()))
-        note(service, session, contest, "close", {"unmeasured": missing})
+        note(service, session, contest, "close", {"unmeasured": end.missing})
         places = [{"rank": t.rank, "entrant": t.entrant, "points": t.points} for t in found.totals]
         webhooks.of_contest(session, contest, webhooks.CLOSED, {"places": places})
         session.flush()
@@ -81,6 +77,19 @@ def _ended(service: Service, session: Session, contest: str) -> ContestRow:
             f"{left} submissions for {contest} are not judged yet", "Wait for their verdicts."
         )
     return row
+
+
+def _check_measured(end: Finals) -> None:
+    if end.under_way:
+        raise Conflict(
+            f"the best of {', '.join(end.under_way)} are being measured again",
+            "Wait until that is done, or close all the same (`unmeasured`).",
+        )
+    if end.missing:
+        raise Conflict(
+            f"the best of {', '.join(end.missing)} are not measured again yet",
+            "Let them be measured, or close although some are missing (`unmeasured`).",
+        )
 
 
 def _finals(service: Service, session: Session, row: ContestRow) -> Finals:

@@ -117,6 +117,14 @@ class ContestSummary(Schema):
     entrants: int
 
 
+class ContestPage(Schema):
+    """Part of the list of contests, the latest first."""
+
+    items: tuple[ContestSummary, ...]
+    next_cursor: str | None
+    """`cursor` of the next page; None on the last."""
+
+
 class Announcement(Schema):
     """What the hosts tell everybody."""
 
@@ -290,6 +298,8 @@ class Standings(Schema):
     totals: tuple[Total, ...]
     boards: tuple[ContestBoard, ...]
     """One for each task."""
+    unmeasured: dict[str, tuple[str, ...]] = {}
+    """In final standings by task, submissions that were to be measured again and were not."""
     own: dict[str, OwnBest] = {}
     """The caller's best by task, frozen or not; empty in final standings."""
 
@@ -309,9 +319,15 @@ class Finals(Schema):
     missing: dict[str, tuple[str, ...]]
     """By task, submissions among the best that were not measured again yet."""
 
+    @property
+    def under_way(self) -> tuple[str, ...]:
+        """Tasks whose best are being measured, or wait for it."""
+        going = {r.task for r in self.reruns if r.state in (RerunState.QUEUED, RerunState.RUNNING)}
+        return tuple(sorted(going))
+
 
 class CloseRequest(Schema):
     """Stores the final standings."""
 
     unmeasured: bool = False
-    """Close although some of the best were not measured again."""
+    """Close although some of the best were not measured again, or are being measured."""

@@ -9,6 +9,7 @@ from app.contests.entering import HOUR, row_of
 from app.contests.schemas import (
     Announcement,
     ContestDetail,
+    ContestPage,
     ContestSummary,
     Entrant,
     Joined,
@@ -24,17 +25,19 @@ from app.service import Service
 from app.store import contests, users
 from app.store.contest_tables import ContestRow, EntrantRow, MemberRow, QuestionRow
 
-_SHOWN = 200
 _OPEN_QUESTIONS = 5
 _SUMMARY = ("name", "title", "device", "zone", "starts_at", "ends_at", "frozen_at", "team_size")
 _DETAIL = ("description", "hourly_limit", "final_top", "final_rounds", "open_sources")
 
 
-def list_contests(service: Service) -> tuple[ContestSummary, ...]:
-    """The latest first; Unauthorised."""
+def list_contests(service: Service, cursor: str | None = None, limit: int = 50) -> ContestPage:
+    """The latest first, from the one after `cursor`; Unauthorised, NotFound."""
     service.caller.require(Scope.READ)
     with service.store.read() as session:
-        return tuple(_summary(session, row) for row in contests.all_of(session, _SHOWN))
+        after = None if cursor is None else row_of(session, cursor)
+        rows = contests.page(session, after, limit + 1)
+        shown = tuple(_summary(session, row) for row in rows[:limit])
+    return ContestPage(items=shown, next_cursor=shown[-1].name if len(rows) > limit else None)
 
 
 def read_contest(service: Service, contest: str) -> ContestDetail:

@@ -37,9 +37,11 @@ Text = Annotated[str, Form(max_length=200)]
 
 
 @router.get("")
-def show_admin(request: Request, service: AdminService, after: str = "") -> Response:
+def show_admin(
+    request: Request, service: AdminService, after: str = "", cursor: str | None = None
+) -> Response:
     """Accounts by name, and the latest invitations."""
-    return _admin(request, service, after=after)
+    return _admin(request, service, after=after, cursor=parsed_cursor(cursor))
 
 
 @router.post("/invites")
@@ -132,6 +134,7 @@ def _admin(
     service: Service,
     *,
     after: str = "",
+    cursor: str | None = None,
     address: str = "",
     problem: ServiceError | None = None,
 ) -> Response:
@@ -144,7 +147,7 @@ def _admin(
         headers={"Cache-Control": "no-store"} if address else None,
         accounts=accounts,
         more=accounts[-1].name if len(accounts) == _SHOWN else "",
-        invites=administration.list_invites(store, caller),
+        invites=administration.list_invites(store, caller, cursor, _SHOWN),
         address=address,
         problem=problem.problem if problem else None,
     )

@@ -24,6 +24,7 @@ from app.pages.contest_forms import LABELS, change_fields, draft_of, request_fie
 from app.pages.queries import parsed
 from app.pages.rendering import render
 from app.roles import Scope
+from app.schemas import ContestName
 from app.service import Service
 from app.submitting import default_device
 from kernels.contract import DeviceName
@@ -58,9 +59,11 @@ AdminService = Annotated[Service, Depends(_hosts)]
 
 
 @router.get("")
-def list_contests(request: Request, service: WithAccounts) -> Response:
-    """All contests, and for admins a form that makes one."""
-    return _list(request, service, {"zone": "UTC"})
+def list_contests(
+    request: Request, service: WithAccounts, cursor: ContestName | None = None
+) -> Response:
+    """Contests, and for admins a form that makes one."""
+    return _list(request, service, {"zone": "UTC"}, cursor=cursor)
 
 
 @router.post("")
@@ -235,12 +238,13 @@ def _list(
     service: Service,
     draft: dict[str, Any],
     problem: ServiceError | None = None,
+    cursor: str | None = None,
 ) -> Response:
     return render(
         request,
         "contests.html",
         **_problem(problem),
-        contests=taking_part.list_contests(service),
+        page=taking_part.list_contests(service, cursor),
         tasks=service.list_tasks(),
         devices=tuple(DeviceName),
         draft={"device": default_device(service.presence.measured_devices())} | draft,

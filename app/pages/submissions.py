@@ -47,7 +47,7 @@ def list_submissions(
         devices=tuple(DeviceName),
         verdicts=tuple(Verdict),
         stages=tuple(Stage),
-        contests=list_contests(service) if service.settings.has_accounts else (),
+        contests=list_contests(service, limit=200).items if service.settings.has_accounts else (),
     )
 
 

@@ -4,7 +4,17 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, case, func, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    and_,
+    case,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app import clock
@@ -37,10 +47,14 @@ def hold(session: Session, name: str) -> None:
     session.execute(query.with_for_update(read=True))
 
 
-def all_of(session: Session, limit: int) -> Sequence[ContestRow]:
-    """The latest first."""
-    order = (ContestRow.starts_at.desc(), ContestRow.name)
-    return session.scalars(select(ContestRow).order_by(*order).limit(limit)).all()
+def page(session: Session, after: ContestRow | None, limit: int) -> Sequence[ContestRow]:
+    """At most `limit` that follow one in the list, the latest first."""
+    start, name = ContestRow.starts_at, ContestRow.name
+    query = select(ContestRow).order_by(start.desc(), name).limit(limit)
+    if after is not None:
+        later = and_(start == after.starts_at, name > after.name)
+        query = query.where(or_(start < after.starts_at, later))
+    return session.scalars(query).all()
 
 
 def entrants(session: Session, contest: str) -> Sequence[EntrantRow]:

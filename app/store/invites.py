@@ -55,6 +55,9 @@ def revoke(session: Session, invite: int) -> bool:
     return True
 
 
-def latest(session: Session, limit: int) -> Sequence[InviteRow]:
-    """The newest first."""
-    return session.scalars(select(InviteRow).order_by(InviteRow.id.desc()).limit(limit)).all()
+def page(session: Session, before: int | None, limit: int) -> Sequence[InviteRow]:
+    """At most `limit` with a number below `before`, the newest first."""
+    query = select(InviteRow).order_by(InviteRow.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(InviteRow.id < before)
+    return session.scalars(query).all()

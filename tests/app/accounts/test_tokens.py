@@ -198,10 +198,15 @@ def test_admins_look_after_accounts_and_invitations(house: House) -> None:
     refused(admin.patch("/api/v1/users/warden", json={"disabled": True}), 409)
     made = admin.post("/api/v1/invites", json={"uses": 2}).json()
     assert made["secret"] in made["path"]
-    assert "secret" not in admin.get("/api/v1/invites").json()[0]
+    assert "secret" not in admin.get("/api/v1/invites").json()["items"][0]
     assert admin.delete(f"/api/v1/invites/{made['id']}").status_code == 204
-    assert admin.get("/api/v1/invites").json()[0]["uses_left"] == 0
+    assert admin.get("/api/v1/invites").json()["items"][0]["uses_left"] == 0
     refused(admin.delete("/api/v1/invites/999"), 404)
+    admin.post("/api/v1/invites", json={})
+    newest = admin.get("/api/v1/invites", params={"limit": 1}).json()
+    older = admin.get("/api/v1/invites", params={"cursor": newest["next_cursor"]}).json()
+    assert [made["id"]] == [invite["id"] for invite in older["items"]]
+    assert older["next_cursor"] is None
 
 
 @pytest.mark.parametrize("number", range(len(NO_INVITATIONS)))

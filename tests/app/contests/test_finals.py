@@ -44,6 +44,7 @@ def test_what_fails_then_is_held_and_the_next_best_is_measured(play: Arena) -> N
     play.measured_again(second["rerun"], {solid: 12.0, rival: 11.0})
     assert missing(play, "held") == []
     final = play.host.post(f"{API}/held/close", json={}).json()
+    assert final["unmeasured"] == {}
     places = [(e["user"], e["submission"]) for e in final["boards"][0]["entries"]]
     assert places == [("bob", rival), ("ada", solid)]
 
@@ -83,12 +84,25 @@ def test_a_contest_closes_without_a_measurer_when_told_to(play: Arena) -> None:
     zoe = play.joined("zoe", "lost")
     name = play.judged(zoe, "lost", 8.0)
     play.change("lost", ends_at=now())
+    assert play.host.get(f"{API}/lost/standings").json()["unmeasured"] == {}, "not final"
     refused(play.host.post(f"{API}/lost/close", json={}), 409, "not measured again")
+    play.host.post(f"{API}/lost/finals")
+    refused(play.host.post(f"{API}/lost/close", json={}), 409, "are being measured again")
+    assert (
+        "although some are being measured"
+        in play.house.browser("host").get("/contests/lost/host").text
+    )
     final = play.host.post(f"{API}/lost/close", json={"unmeasured": True}).json()
     assert final["boards"][0]["entries"][0]["submission"] == name
     last = play.host.get(f"{API}/lost/audit").json()[-1]
     assert last["act"] == "close"
     assert name in last["detail"]
+    assert zoe.get(f"{API}/lost/standings").json()["unmeasured"] == {"softmax": [name]}
+    page = play.house.browser("zoe").get("/contests/lost/standings").text
+    assert "1 of the best of" in page
+    assert "<small>not measured again</small>" in page
+    line = zoe.get(f"{API}/lost/standings.csv").text.splitlines()[1]
+    assert line.endswith(",softmax")
 
 
 def test_an_empty_contest_closes(play: Arena) -> None:
@@ -99,3 +113,19 @@ def test_an_empty_contest_closes(play: Arena) -> None:
     assert (final["totals"], final["final"]) == ([], True)
     text = play.host.get(f"{API}/empty/standings.csv").text
     assert text.splitlines()[0].startswith("rank,entrant,points")
+
+
+def test_the_list_of_contests_goes_on_where_it_ended(play: Arena) -> None:
+    for name in ("first", "second", "third"):
+        play.contest(name, starts_at="2020-01-01T00:00:00Z")
+    found, cursor = list[str](), None
+    while cursor or not found:
+        params = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = play.host.get(API, params=params).json()
+        found += [contest["name"] for contest in page["items"]]
+        cursor = page["next_cursor"]
+    assert found[-3:] == ["first", "second", "third"]
+    assert len(set(found)) == len(found)
+    refused(play.host.get(API, params={"cursor": "nowhere"}), 404, "no contest")
+    refused(play.host.get(API, params={"cursor": "No!"}), 422)
+    assert "second" not in play.house.browser("host").get("/contests?cursor=second").text
