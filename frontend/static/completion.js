@@ -18,7 +18,9 @@ function option(label, signature, boost = 0) {
 
 /** The keywords that the call around a place takes. */
 function keywordsAt(state, place) {
-  let node = syntaxTree(state).resolveInner(place, -1);
+  let tree = syntaxTree(state);
+  if (tree.length < place) tree = pythonLanguage.parser.parse(state.sliceDoc()); // not there yet
+  let node = tree.resolveInner(place, -1);
   while (node && node.name !== "ArgList") node = node.parent;
   const called = node?.prevSibling;
   const signature = called && signatureOf(state.sliceDoc(called.from, called.to));

@@ -1,5 +1,6 @@
 // Turns the <textarea data-editor> of a task into a code editor; without this file the form works.
 import { triton } from "./completion.js";
+import { syntaxError } from "./syntax.js";
 
 const { Compartment, EditorState, EditorView, HighlightStyle, basicSetup, indentUnit,
   indentWithTab, keymap, lintGutter, python, setDiagnostics, syntaxHighlighting, tags, vim } =
@@ -7,6 +8,10 @@ const { Compartment, EditorState, EditorView, HighlightStyle, basicSetup, indent
 const nonce = document.querySelector("script[nonce]").nonce;
 const area = document.querySelector("textarea[data-editor]");
 const { form } = area;
+const hint = document.querySelector("#syntax");
+const PAUSE = 600; // ms without a key, so that nothing is marked while a word is being typed
+let findings = [];
+let checking;
 
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.self], color: "var(--code-keyword)" },
@@ -82,6 +87,10 @@ mark(JSON.parse(area.dataset.diagnostics));
 // The text area stays what the form sends and what others read and set.
 function writeBack(update) {
   if (!update.docChanged) return;
+  findings = findings.map((found) => ({
+    ...found, from: update.changes.mapPos(found.from), to: update.changes.mapPos(found.to) }));
+  clearTimeout(checking);
+  checking = setTimeout(check, PAUSE);
   const source = update.state.doc.toString();
   if (source === area.value) return;
   area.value = source;
@@ -91,17 +100,28 @@ area.addEventListener("change", () => {
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: area.value } });
 });
 
-function mark(findings) {
+function mark(diagnostics) {
   const { doc } = view.state;
-  const found = findings
+  findings = diagnostics
     .filter(({ line }) => line >= 1 && line <= doc.lines)
     .map(({ line, message }) => {
       const { from, to } = doc.line(line);
       return { from, to, message, severity: "error" };
     });
-  if (!found.length) return;
-  view.dispatch(setDiagnostics(view.state, found));
-  if (!typing) view.scrollDOM.scrollTop = view.lineBlockAt(found[0].from).top - 120;
+  check();
+  if (findings.length && !typing) {
+    view.scrollDOM.scrollTop = view.lineBlockAt(findings[0].from).top - 120;
+  }
+}
+
+// What the build found stays marked; what looks wrong now is marked as well, and said below.
+function check() {
+  const { doc } = view.state;
+  const error = syntaxError(doc.toString());
+  const line = error && doc.lineAt(error.from);
+  const marked = error ? [{ ...error, to: line.to, severity: "error" }] : [];
+  view.dispatch(setDiagnostics(view.state, [...findings, ...marked]));
+  hint.textContent = error ? `Line ${line.number}: ${error.message}` : "";
 }
 
 form.addEventListener("keydown", (event) => {

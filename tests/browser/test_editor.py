@@ -1,5 +1,6 @@
 """The editor of a task's page: what it helps with, and what it must not lose."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,32 @@ def test_a_build_error_leads_back_to_the_line_in_the_editor(
     found = page.get_by_label("What was found in it").inner_text()
     assert found.startswith("Line 11: ")  # for those without the editor
     picture(page, "journey-build-error-in-editor")
+
+
+def test_what_looks_like_a_syntax_error_is_said_while_one_writes(open_page: OpenPage) -> None:
+    page = open_page("/tasks/softmax")
+    editor, told = page.locator(".cm-content"), page.locator("#syntax")
+    for source, words in (
+        ("x = (1,\ny = 2\n", "Line 1: Looks like a syntax error: ( is never closed."),
+        ("x = 1\nif x\n    y = 2\n", "Line 2: Looks like a syntax error."),
+        ('x = 1\ny = """z\n', "Line 2: Looks like a syntax error: a string is never closed."),
+        ("with (a as b, c as d):\n    x = 1\n", ""),
+        (samples.SOURCE, ""),
+    ):
+        page.evaluate(
+            """(source) => {
+              const area = document.querySelector("#source");
+              area.value = source;
+              area.dispatchEvent(new Event("change"));
+            }""",
+            source,
+        )
+        told.filter(has_text=re.compile(f"^{re.escape(words)}$")).wait_for(state="attached")
+        assert page.locator(".cm-lint-marker-error").count() == bool(words)
+    editor.press("Control+Home")
+    page.keyboard.type("x = = 1\n")
+    told.get_by_text("Line 1: Looks like a syntax error.").wait_for()
+    picture(page, "editor-syntax")
 
 
 def test_the_keyboard_gets_into_the_editor_and_out(open_page: OpenPage) -> None:
