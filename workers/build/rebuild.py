@@ -17,11 +17,10 @@ from kernels.contract import limits
 from kernels.contract.wire import RebuildAnswer, RebuildKernel, RebuildRequest, Rebuilt
 from workers.build import disassembly, ptxas
 from workers.build.kernels import write_whole
-from workers.build.schedule import silence
+from workers.build.schedule import forget, silence, wait_for
 
 TARGET = GPUTarget("cuda", 90, 32)
 MOST_PROCESSORS = 8
-_POLL_SECONDS = 0.003
 _DISASSEMBLY_SHARE = 0.8
 """Of the time, after which no further kernel is compiled."""
 
@@ -70,13 +69,15 @@ def _compile_all(
     """Each kernel in a process of its own, so that one that crashes the compiler is one."""
     waiting = list(range(min(len(request.kernels), len(texts))))
     most = min(len(os.sched_getaffinity(0)), MOST_PROCESSORS)
-    running: set[int] = set()
+    running: dict[int, int] = {}
     while (waiting or running) and time.monotonic() < deadline:
         while waiting and len(running) < most:
             number = waiting.pop(0)
-            running.add(_forked(request.kernels[number], texts[number], scratch / str(number)))
-        running = {pid for pid in running if os.waitpid(pid, os.WNOHANG)[0] == 0}
-        time.sleep(_POLL_SECONDS)
+            pid = _forked(request.kernels[number], texts[number], scratch / str(number))
+            running[pid] = os.pidfd_open(pid)
+        wait_for(list(running.values()), max(0.0, deadline - time.monotonic()))
+        for pid in [pid for pid in running if os.waitpid(pid, os.WNOHANG)[0]]:
+            forget(running.pop(pid))
     for pid in running:
         os.kill(pid, 9)
         os.waitpid(pid, 0)

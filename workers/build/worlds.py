@@ -3,14 +3,13 @@
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 from kernels.contract import CasePlan, limits
 from workers.build.compilation import Compiler
-from workers.build.schedule import flush, silence
+from workers.build.schedule import flush, forget, silence, wait_for
 
-_POLL_SECONDS = 0.002
+_LOOK_SECONDS = 0.05
 
 
 class Worlds:
@@ -62,12 +61,14 @@ class Worlds:
         return [self._read(number) for number in range(self.count)]
 
     def _await(self, child: int) -> None:
+        end = os.pidfd_open(child)
         while not os.waitpid(child, os.WNOHANG)[0]:
             if self._compiler.late:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return
-            time.sleep(_POLL_SECONDS)
+                break
+            wait_for([end], _LOOK_SECONDS)
+        forget(end)
 
     def _read(self, number: int) -> CasePlan | None:
         try:
