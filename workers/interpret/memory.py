@@ -37,7 +37,7 @@ class Memory:
         self._spans = {}
         self._add(tensors)
 
-    def outside(self, addresses: Addresses, mask: Mask, size: int) -> Mask | None:
+    def outside(self, addresses: Addresses, mask: npt.NDArray[Any], size: int) -> Mask | None:
         """Which addresses of elements lie in no tensor; None if all that are used do."""
         # The interpreter may hold a mask as integers.
         places, used = np.broadcast_arrays(addresses.astype(np.int64), mask.astype(np.bool_))
