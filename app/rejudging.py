@@ -25,7 +25,8 @@ class Former:
 
 
 def rejudge(service: Service, submission: str) -> SubmissionDetail:
-    """Build and judge a finished submission's source anew, by the present version of its task.
+    """Build and judge a finished submission's source anew, by the present version of its task;
+    of one that was only checked, because that was asked for, the test cases alone.
 
     The new submission is its author's. The author pays for it as for any; an admin may ask too, and
     then it costs the author nothing and counts in a contest from when the first one was made.
@@ -38,7 +39,12 @@ def rejudge(service: Service, submission: str) -> SubmissionDetail:
         if row.stage is not Stage.FINISHED:
             raise Conflict(f"submission {row.id} is not judged yet", "Wait for its verdict.")
         request = SubmitRequest(
-            task=row.task, source=row.source, device=row.device, entry=row.entry, label=row.label
+            task=row.task,
+            source=row.source,
+            device=row.device,
+            entry=row.entry,
+            label=row.label,
+            check_only=row.check_only,
         )
         former = Former(row, request, contests.open_entry(session, row.id))
     if row.user == service.caller.user:
@@ -53,7 +59,9 @@ def _for_author(service: Service, former: Former) -> SubmissionDetail:
     if folder is None:
         raise NotFound(f"there is no task {row.task} any more", "Choose another submission.")
     made = submitting.accept(request, folder.task, service.presence.measured_devices())
-    origin = Origin(row.user, None, submitting.digest(request), row.label)
+    origin = Origin(
+        row.user, None, submitting.digest(request), row.label, check_only=row.check_only
+    )
     with service.store.write() as session:
         submissions.insert(session, made, origin)
         if former.entry is not None:

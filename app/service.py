@@ -146,7 +146,9 @@ class Service:
         request = entering.fitted(self.store, request)
         submission = submitting.accept(request, task, self.presence.measured_devices())
         digest = submitting.digest(request)
-        origin = Origin(user, idempotency_key, digest, request.label, request.contest)
+        origin = Origin(
+            user, idempotency_key, digest, request.label, request.contest, request.check_only
+        )
         try:
             name, created = self._insert(submission, origin)
         except IntegrityError:  # the same key arrived twice at once

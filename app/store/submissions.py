@@ -22,6 +22,7 @@ class Origin:
     body_sha256: str
     label: str | None = None
     contest: str | None = None
+    check_only: bool = False
 
 
 def insert(session: Session, submission: Submission, origin: Origin) -> SubmissionRow:
@@ -32,6 +33,7 @@ def insert(session: Session, submission: Submission, origin: Origin) -> Submissi
         idempotency_key=origin.idempotency_key,
         body_sha256=origin.body_sha256,
         label=origin.label,
+        check_only=origin.check_only,
         stage=Stage.QUEUED,
         verdict=None,
         reason="",

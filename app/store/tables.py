@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
     text,
     true,
 )
@@ -146,6 +147,8 @@ class SubmissionRow(Base):
     source: Mapped[str] = mapped_column(Text, deferred=True)
     released: Mapped[bool] = mapped_column(default=False, server_default=true())
     """Whether its user's turn has come, so that workers may have it."""
+    check_only: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Whether the test cases alone were asked for; of what came before it was kept, False."""
 
 
 class TurnRow(Base):

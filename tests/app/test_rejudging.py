@@ -11,7 +11,7 @@ from app.roles import Role
 from app.schemas import SubmitRequest
 from app.store import audit
 from kernels.contract import DeviceName, Verdict
-from tests.app.judging import SOURCE, consume, judge, payload, publisher, report
+from tests.app.judging import SOURCE, beat, consume, judge, payload, publisher, report
 
 
 def test_it_is_a_new_submission_of_the_same_author(parts: Parts) -> None:
@@ -45,3 +45,16 @@ def test_an_admin_has_it_done_for_the_author(parts: Parts) -> None:
     consume(parts)
     (entry,) = parts.service.board("softmax", first.device).entries
     assert (entry.user, entry.submission) == ("ada", again.id)
+
+
+def test_where_the_test_cases_alone_were_asked_for_they_are_again(parts: Parts) -> None:
+    beat(parts.connection, name="m", role="measure", device="H200")
+    checked = SubmitRequest(task="softmax", source=SOURCE, check_only=True)
+    whole = SubmitRequest(task="softmax", source=SOURCE)
+    for wanted, measured in ((checked, False), (whole, True)):
+        first = parts.service.submit(wanted, user="ada").submission
+        parts.service.cancel(first.id)
+        assert rejudge(parts.service, first.id).measured is measured
+        own = parts.service.submit(wanted).submission
+        parts.service.cancel(own.id)
+        assert rejudge(parts.service, own.id).measured is measured
