@@ -234,6 +234,18 @@ class StandingRow(Base):
             sqlite_where=text("held <> ''"),
             postgresql_where=text("held <> ''"),
         ),
+        Index(
+            "standings_in_time",
+            "task",
+            "task_version",
+            "device",
+            "harness",
+            "finished_at",
+            "submission",
+            "score",
+            sqlite_where=text("held = ''"),
+            postgresql_where=text("held = ''"),
+        ),
     )
 
     submission: Mapped[int] = mapped_column(
