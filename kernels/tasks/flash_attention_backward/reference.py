@@ -127,12 +127,6 @@ def _changes(
     return weights, changes.mul_(weights).mul_(q.shape[-1] ** -0.5)
 
 
-def _regular(q: Tensor, k: Tensor, v: Tensor, do: Tensor) -> bool:
-    """Whether cuDNN is asked: whole tiles, where both conventions of a causal mask agree."""
-    plain = all(x.is_contiguous() and x.data_ptr() % 16 == 0 for x in (q, k, v, do))
-    return bool(plain and q.shape[2] == k.shape[2] and q.shape[2] % 128 == 0)
-
-
 def _step_by_step(
     q: Tensor, k: Tensor, v: Tensor, o: Tensor, do: Tensor, lse: Tensor, causal: int
 ) -> tuple[Tensor, Tensor, Tensor]:
