@@ -40,4 +40,5 @@ def new_task(name: str, tasks: Path) -> None:
         raise click.ClickException(str(error)) from None
     except FileExistsError:
         raise click.ClickException(f"{tasks / name} exists already; choose another name") from None
-    click.echo(f"{folder}: change its files, then run: kerneljudge tasks check {name}")
+    where = "" if tasks == TASKS else f"KERNELJUDGE_TASKS_DIR={tasks.resolve()} "
+    click.echo(f"{folder}: change its files, then run: {where}kerneljudge tasks check {name}")

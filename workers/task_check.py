@@ -41,6 +41,7 @@ class TaskCheck:
 
     def run(self) -> Iterator[Finding]:
         """All findings, as they come."""
+        yield self._statement()
         yield from self._reference()
         for path in self.folder.solutions:
             yield self._solution(path)
@@ -50,6 +51,12 @@ class TaskCheck:
         for fixture in self.folder.fixtures:
             if not fixture.needs_gpu:
                 yield self._fixture(fixture)
+
+    def _statement(self) -> Finding:
+        task = self.folder.task
+        call = f"`{task.entry}({', '.join(parameter.name for parameter in task.inputs)})`"
+        said = call in self.folder.statement
+        return Finding("statement.md", "" if said else f"does not name {call}, what is asked for")
 
     def _reference(self) -> Iterator[Finding]:
         request = {

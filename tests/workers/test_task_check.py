@@ -15,22 +15,25 @@ def test_a_new_task_passes_and_its_faults_are_found(
 ) -> None:
     answer = CliRunner().invoke(new_task, ["add_one", "--tasks", str(tmp_path)])
     assert answer.exit_code == 0
-    assert "kerneljudge tasks check add_one" in answer.output
+    assert f"KERNELJUDGE_TASKS_DIR={tmp_path} kerneljudge tasks check add_one" in answer.output
     tmp_path.chmod(0o755)  # the jail's users must reach it
     folder = tmp_path / "add_one"
     wrong = folder / "verdicts" / "wrong_answer"
     half = next(f for f in fixtures(folder) if f.path.stem == "half_precision")
     (folder / "solutions" / "wrong.py").write_text(half.source)
     (wrong / "right.py").write_text((folder / "solutions" / "plain.py").read_text())
+    statement = (folder / "statement.md").read_text("utf-8")
+    (folder / "statement.md").write_text(statement.replace("solve(x)", "solve(y)"), "utf-8")
     monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(tmp_path))
 
     answer = CliRunner().invoke(check_tasks, ["--seeds", "1"])
     assert answer.exit_code == 1
     lines = {line.split()[1]: line for line in answer.output.splitlines() if "add_one/" in line}
     failed = {name.removeprefix("add_one/") for name in lines if lines[name].startswith("FAIL")}
-    assert failed == {"solutions/wrong.py", "verdicts/wrong_answer/right.py"}
+    assert failed == {"solutions/wrong.py", "statement.md", "verdicts/wrong_answer/right.py"}
     assert "wrong_answer: y differs" in lines["add_one/solutions/wrong.py"]
-    assert len(lines) == 8
+    assert "does not name `solve(x)`" in lines["add_one/statement.md"]
+    assert len(lines) == 9
 
 
 @pytest.mark.parametrize("name", ["Upper", "with-dash", "", "../up"])
