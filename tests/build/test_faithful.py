@@ -99,6 +99,23 @@ def test_copies_are_no_other_names_of_a_tensor() -> None:
     assert case.buffers[zero.outputs[0].buffer].role == "temporary"
 
 
+def test_shallow_copies_are_other_names_of_a_tensor() -> None:
+    case = plan_of(
+        """
+        import copy as copies
+
+        def solve(x):
+            weight = copies.copy(torch.nn.Parameter(x))
+            assert type(weight) is torch.nn.Parameter and weight.data_ptr() == x.data_ptr()
+            assert copies.copy(torch.ones(3)).sum() == 3
+            y = torch.empty_like(x)
+            run(weight, copies.copy(y))
+            return y
+        """
+    )
+    assert [buffer.role for buffer in case.buffers] == ["input", "output"]
+
+
 @pytest.mark.parametrize("change", ["unsqueeze_(0)", "t_()", "transpose_(0, 1)", "squeeze_()"])
 def test_views_in_place_are_no_work(change: str) -> None:
     case = plan_of(

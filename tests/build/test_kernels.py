@@ -1,9 +1,15 @@
 """Kernels beyond plain Triton: Gluon on Hopper, clusters, dependent launches, scratch."""
 
+import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
 
 from kernels.contract import Bundle, Choice, Kernel, Launch, TensorMapArgument, cubin, limits
 from tests.build.builds import COPY, COPYING, built, plan_of, task
+from workers.build.kernels import write_whole
 
 SQUARE = task({"x": ("N", "N")}, {"y": ("N", "N")}, {"N": 64, "dtype": "float16"})
 GLUON = """
@@ -264,3 +270,18 @@ def solve(x):
     assert len(choice.alternatives) == limits.ALTERNATIVES
     assert len(choice.dropped) == limits.DROPPED
     assert "64 of 1500 configurations are kept" in "\n".join(case.notes)
+
+
+def test_threads_may_write_the_same_file_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, rename = threading.Barrier(2), Path.rename
+
+    def rename_when_both_are_written(partial: Path, target: Path) -> Path:
+        written.wait()
+        return rename(partial, target)
+
+    monkeypatch.setattr(Path, "rename", rename_when_both_are_written)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda content: write_whole(tmp_path / "kernel", content), [b"a", b"a"]))
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"a"]

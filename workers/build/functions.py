@@ -112,6 +112,16 @@ def install_plain_functions(recorder: Recorder) -> None:
             return real_address(storage)
         return recorder.memory.of_storage(storage).address
 
+    def copied(tensor: T) -> Any:
+        # By way of pickle, as torch has it, a tensor without values would get memory of its own.
+        if not on_device(tensor):
+            rebuild, arguments, *_ = tensor.__reduce_ex__(4)
+            return rebuild(*arguments)
+        gradient, alias = tensor.requires_grad, tensor.detach()
+        if isinstance(tensor, torch.nn.Parameter):
+            return torch.nn.Parameter(alias, gradient)
+        return alias.requires_grad_(gradient)
+
     real_export: Call = vars(torch)["to_dlpack"]
 
     def to_dlpack(tensor: T) -> Any:
@@ -120,6 +130,7 @@ def install_plain_functions(recorder: Recorder) -> None:
         raise _exported(recorder)
 
     setattr(torch.UntypedStorage, "data_ptr", data_ptr)  # noqa: B010  mypy forbids the assignment
+    setattr(T, "__copy__", copied)  # noqa: B010  mypy does not know it
     for owner in (torch, torch.utils.dlpack):
         setattr(owner, "to_dlpack", to_dlpack)  # noqa: B010  mypy forbids the assignment
 

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import threading
 import zlib
 from pathlib import Path
 from typing import Any, Literal
@@ -111,8 +112,8 @@ def function_name(source: Any) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    """Write a file so that other processes and threads see all of it or nothing."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
     partial.write_bytes(content)
     partial.rename(path)
 

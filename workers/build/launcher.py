@@ -96,7 +96,7 @@ class Launcher:
     def _record(self, grid: tuple[int, int, int], function: str, values: tuple[Any, ...]) -> None:
         if torch._C._len_torch_function_stack() == 0:
             raise self._recorder.refused(
-                "a kernel was launched outside the host function's threads",
+                "a kernel was launched where it cannot be written down, as within torch.func.vmap",
                 "launch kernels from the function itself or from threading.Thread",
             )
         if min(grid) <= 0:
