@@ -83,3 +83,12 @@ def test_submitted_code_inside_ours_is_named() -> None:
         return "nothing was raised"
 
     assert "inside the judge's own" in (forked(look) or "")
+
+
+def test_whoever_breaks_what_would_tell_is_blamed() -> None:
+    def look() -> str | None:
+        surroundings = Surroundings(FILE)
+        vars(surroundings).clear()
+        return surroundings.blame(KeyError("ours"))
+
+    assert "broke" in (forked(look) or "")

@@ -78,12 +78,13 @@ def build(
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "cache")
     session = Session(request, scratch, Budget(request.seconds, started, scratch), values or {})
     session.install()
+    surroundings = session.surroundings  # submitted code can take it from the session
     try:
         return _build(session)
     except BuildFailed:
         raise
     except BaseException as error:  # submitted code may have broken ours
-        cause = session.surroundings.blame(error)
+        cause = surroundings.blame(error)
         if cause is None:
             raise
         raise BuildFailed("build_error", cause) from None

@@ -41,6 +41,12 @@ class Surroundings:
 
         `error` left code of ours; what submitted code raised to us is not asked about here.
         """
+        try:
+            return self._blame(error)
+        except Exception:  # noqa: BLE001  a jailed child's main: submitted code reaches our objects
+            return "the submission broke what would tell whose fault an error is"
+
+    def _blame(self, error: BaseException) -> str | None:
         if _passes_through(error.__traceback__, self._file):
             return "code of the submission ran inside the judge's own and failed there"
         if was_thrown(error):
