@@ -129,6 +129,16 @@ def _disk_full(site: Site, scale: Scale) -> str:
     return f"for {scale.full:.0f} s"
 
 
+def _no_descriptors(site: Site, scale: Scale) -> str:
+    """Queue workers and their work horses may open nothing more."""
+    deadline = time.monotonic() + scale.full
+    site.limit_descriptors(0)
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+        site.limit_descriptors(0)  # also of those that were started since
+    return f"of {site.limit_descriptors(None)} processes for {scale.full:.0f} s"
+
+
 def _late_orphan(site: Site, scale: Scale) -> str:
     """A work horse that answers after its attempt was given up."""
     stopped = site.kill(horse, signal.SIGSTOP)
@@ -208,6 +218,7 @@ FAULTS: dict[str, Fault] = {
     "redis full": _redis_full,
     "database locked": _database_locked,
     "disk full": _disk_full,
+    "no descriptors": _no_descriptors,
     "late orphan": _late_orphan,
     "job delivered twice": _job_twice,
     "clock an hour on": _clock(1),

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ import redis
 from kernels.contract import STREAM
 from scripts.stack import ROOT, Part, Stack
 from tests.chaos.ledger import Ledger
-from tests.processes import Find, Process, installation
+from tests.processes import Find, Process, horse, installation, queue_worker
 
 REPEATED = b"repeated"
 """Field of an entry that was put into the stream here, for the second time."""
 _FIND_S = 10.0
+_USUAL_DESCRIPTORS = 1024
 
 
 @dataclass
@@ -63,6 +65,18 @@ class Site:
             os.kill(process.pid, number)
         except ProcessLookupError:
             return
+
+    def limit_descriptors(self, soft: int | None) -> int:
+        """Set how many descriptors queue workers and their horses may have; None for the usual."""
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        usual = min(_USUAL_DESCRIPTORS, hard)
+        processes = installation(self.stack)
+        found = [*queue_worker(processes), *horse(processes)]
+        for process in found:
+            with suppress(ProcessLookupError):
+                limits = (usual if soft is None else soft, hard)
+                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, limits)
+        return len(found)
 
     def next_event(self, kind: str, word: str = "") -> dict[str, Any] | None:
         """The next word of a worker of that kind; None if none comes for a while."""
