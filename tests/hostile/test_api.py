@@ -24,6 +24,8 @@ from tests.hostile.rows import ALL
 
 _EXAMPLES = 400 if ALL else 20
 _LONGEST_WAIT_S = 0.2
+_PATIENCE_S = 120.0
+"""With a machine that has much else to do."""
 CHECKS = [
     not_a_server_error,
     content_type_conformance,
@@ -174,7 +176,8 @@ def headers(house: House) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def operations(address: str) -> dict[str, Any]:
     """What the service says that it can be asked, by method and path."""
-    schema = schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json")
+    url = f"{address}/api/v1/openapi.json"
+    schema = schemathesis.openapi.from_url(url, timeout=_PATIENCE_S)
     results: list[Any] = list(schema.get_all_operations())
     return {operation.label: operation for operation in (result.ok() for result in results)}
 
@@ -220,7 +223,7 @@ def ask(case: Any, headers: dict[str, str]) -> None:
     wait = (case.query or {}).get("wait")
     if isinstance(wait, int | float) and wait > _LONGEST_WAIT_S:
         case.query["wait"] = _LONGEST_WAIT_S
-    case.call_and_validate(checks=CHECKS, headers=headers)
+    case.call_and_validate(checks=CHECKS, headers=headers, timeout=_PATIENCE_S)
 
 
 @pytest.mark.parametrize("name", RAW)
