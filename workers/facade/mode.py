@@ -13,6 +13,8 @@ from workers.facade import shapes
 from workers.facade.hooks import Handler
 from workers.facade.placement import Placement
 
+_NAMING = (torch.device, torch._C._nn._parse_to)
+"""Give back the device that they are told, to be resolved where it is used."""
 _called: ContextVar[str] = ContextVar("called", default="")
 
 
@@ -37,6 +39,8 @@ class DeviceMode(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         keywords = dict(kwargs or {})
+        if func in _NAMING:
+            return func(*args, **keywords)
         wanted = self._wanted(func, keywords)
         token = _called.set(getattr(func, "__name__", ""))
         try:
