@@ -22,8 +22,8 @@ def conv2d(
     columns = tl.program_id(0) * BW + tl.arange(0, BW)
     x += image * stride_b
     total = tl.zeros((BH, BW), tl.float32)
-    for u in tl.static_range(KH):
-        for v in tl.static_range(KW):
+    for u in range(KH):
+        for v in range(KW):
             inside = (rows[:, None] + u < H) & (columns[None, :] + v < W)
             place = x + (rows[:, None] + u) * stride_h + columns[None, :] + v
             value = tl.load(place, mask=inside, other=0.0).to(tl.float32)
@@ -37,6 +37,6 @@ def conv2d(
 def solve(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
     B, H, W = x.shape
     y = torch.empty((B, H, W), device=x.device, dtype=x.dtype)
-    grid = (triton.cdiv(W, 128), triton.cdiv(H, 8), B)
-    conv2d[grid](x, k, y, H, W, *x.stride()[:2], KH=k.shape[0], KW=k.shape[1], BH=8, BW=128)
+    grid = (triton.cdiv(W, 32), triton.cdiv(H, 16), B)
+    conv2d[grid](x, k, y, H, W, *x.stride()[:2], KH=k.shape[0], KW=k.shape[1], BH=16, BW=32)
     return y
