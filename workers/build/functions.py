@@ -115,7 +115,7 @@ def install_plain_functions(recorder: Recorder) -> None:
     def copied(tensor: T) -> Any:
         # By way of pickle, as torch has it, a tensor without values would get memory of its own.
         if not on_device(tensor):
-            rebuild, arguments, *_ = tensor.__reduce_ex__(4)
+            rebuild, arguments, *_ = tensor.__reduce_ex__(4)  # type: ignore[no-untyped-call]
             return rebuild(*arguments)
         gradient, alias = tensor.requires_grad, tensor.detach()
         if isinstance(tensor, torch.nn.Parameter):
