@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
-_READY_S = 180
+_READY_S = 300
 _ANSWER_S = 90
 _LONG_POLL_S = 60
 _END_S = 60
