@@ -83,12 +83,12 @@ def _check_measured(end: Finals) -> None:
     if end.under_way:
         raise Conflict(
             f"the best of {', '.join(end.under_way)} are being measured again",
-            "Wait until that is done, or close all the same (`unmeasured`).",
+            "Wait until that is done, or say that some may be missing (field `unmeasured`).",
         )
     if end.missing:
         raise Conflict(
             f"the best of {', '.join(end.missing)} are not measured again yet",
-            "Let them be measured, or close although some are missing (`unmeasured`).",
+            "Let them be measured, or say that some may be missing (field `unmeasured`).",
         )
 
 
