@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from latex2mathml import exceptions
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -12,15 +13,24 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
+_NOT_TEX: tuple[type[Exception], ...] = (
+    StopIteration,
+    *(error for error in vars(exceptions).values() if isinstance(error, type)),
+)
+"""What the converter raises; its exceptions have no common base."""
+
 
 class _WithFormulas(RendererHTML):
-    """Shows a block of `math` as formulas, one a line of TeX."""
+    """Shows a block of `math` as formulas, one a line of TeX; as it is if one is no TeX."""
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A block of code, or formulas."""
         if tokens[idx].info.strip() != "math":
             return super().fence(tokens, idx, options, env)
-        formulas = [convert(tex, display="block") for tex in tokens[idx].content.splitlines()]
+        try:
+            formulas = [convert(tex, display="block") for tex in tokens[idx].content.splitlines()]
+        except _NOT_TEX:
+            return super().fence(tokens, idx, options, env)
         return f'<div class="formulas" tabindex="0">{"".join(formulas)}</div>\n'
 
 

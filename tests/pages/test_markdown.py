@@ -37,6 +37,11 @@ def test_formulas_of_a_statement_are_shown_and_nobody_elses() -> None:
     assert '<code class="language-py">' in statement("```py\nx\n```")
 
 
+@pytest.mark.parametrize("tex", [r"\begin{cases} a", "a ^", "a ^ b ^ c", r"\left( a"])
+def test_what_is_no_formula_stays_text(tex: str) -> None:
+    assert tex in str(statement(f"```math\na + b\n{tex}\n```"))
+
+
 @pytest.mark.parametrize("task", Catalog())
 def test_every_formula_is_well_formed(task: str) -> None:
     html = str(statement(Catalog()[task].statement))
