@@ -1,14 +1,17 @@
 """Exceptions that no code raised: a thread, or a signal's default handler, threw them into ours."""
 
 import dis
+from queue import Empty
 
-_RAISED_BY_C = (StopIteration, MemoryError)
-"""Without a word; whatever else is raised from C says why."""
+from pydantic import ValidationError
+
+_NOT_FROM_PYTHON = (StopIteration, MemoryError, Empty, ValidationError)
+"""Raised by compiled code, without arguments; whatever else is raised there has some."""
 
 
 def was_thrown(error: BaseException) -> bool:
     """Whether another thread threw it, or Python for SIGINT; False for one made to hide that."""
-    if error.args or isinstance(error, _RAISED_BY_C):
+    if error.args or isinstance(error, _NOT_FROM_PYTHON):
         return False
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -94,6 +94,8 @@ def test_work_in_torch_is_named_as_it_was_called(code: str, function: str, opera
         "torch.rand_like(x)[0].item()",
         "r = torch.rand_like(x); y.copy_(r)",
         "r = torch.rand_like(x); r = torch.tensor([r.data_ptr()], device=0); run(r, y)",
+        "r = torch.rand_like(x)[:1]; y.zero_(); "
+        "torch._amp_foreach_non_finite_check_and_unscale_([y], torch.ones(1, device='cuda'), r)",
         "triton.testing.do_bench(lambda: y.normal_())",
     ],
 )

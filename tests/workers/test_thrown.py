@@ -3,12 +3,14 @@
 import _thread
 import ctypes
 import os
+import queue
 import sys
 import threading
 import time
 from collections.abc import Callable
 
 import pytest
+from pydantic import BaseModel
 
 from workers.thrown import was_thrown
 
@@ -53,6 +55,10 @@ def test_an_interrupt_is_known() -> None:
     timer.join()
 
 
+class Ours(BaseModel):
+    field: int
+
+
 def refuse() -> None:
     raise NotImplementedError
 
@@ -81,6 +87,8 @@ def pass_on() -> None:
         lambda: os.stat("/nowhere"),
         lambda: None.ours,  # type: ignore[attr-defined]
         lambda: 1 // 0,
+        lambda: queue.SimpleQueue[int]().get_nowait(),
+        lambda: Ours.model_validate_json("{}"),
     ],
 )
 def test_what_code_raises_is_no_throw(deed: Callable[[], object]) -> None:

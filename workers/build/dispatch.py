@@ -213,7 +213,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise recorder.refused_draw(found)
         if drawn.overwritten(func, args):
             return False
-        for index in drawn.put(outputs, found):
+        # Some operations write what they do not return.
+        for index in drawn.put([*outputs, *_changed(func, args)], found):
             recorder.known.forget(index)
         return True
 
@@ -243,6 +244,12 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def _like(value: Any) -> Any:
     """What has the shape of a value, for operations that are told another device than its own."""
     return torch.empty_like(value) if shapes.is_shape(value) else value
+
+
+def _changed(func: OpOverload, args: tuple[Any, ...]) -> list[torch.Tensor]:
+    """Tensors of the GPU among the positional arguments that an operation writes."""
+    given = zip(func._schema.arguments, args, strict=False)
+    return device_tensors([value for a, value in given if a.alias_info and a.alias_info.is_write])
 
 
 def _changes_first(func: OpOverload) -> bool:
