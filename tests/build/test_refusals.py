@@ -96,6 +96,8 @@ def test_work_in_torch_is_named_as_it_was_called(code: str, function: str, opera
         "r = torch.rand_like(x); r = torch.tensor([r.data_ptr()], device=0); run(r, y)",
         "r = torch.rand_like(x)[:1]; y.zero_(); "
         "torch._amp_foreach_non_finite_check_and_unscale_([y], torch.ones(1, device='cuda'), r)",
+        "r = torch.rand(9, 100, device='cuda'); z = torch.zeros_like(x); "
+        "torch.nn.functional.batch_norm(r, y, z, training=True)",
         "triton.testing.do_bench(lambda: y.normal_())",
     ],
 )
@@ -104,6 +106,15 @@ def test_random_numbers_are_refused(code: str) -> None:
     assert "draws random numbers" in reason
     assert line == 1
     assert "tl.rand" in remedy
+
+
+def test_what_a_batch_norm_writes_unsaid_is_not_left_out() -> None:
+    known = "mean, ones = torch.zeros(3, device='cuda'), torch.ones(3, device='cuda')"
+    reason, line, _ = refused(
+        f"{known}\ntorch.nn.functional.batch_norm(ones.expand(2, 3), mean, ones, training=True)"
+    )
+    assert "torch.batch_norm is not allowed" in reason
+    assert line == 2
 
 
 @pytest.mark.parametrize(

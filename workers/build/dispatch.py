@@ -40,6 +40,8 @@ those that torch itself marks as views in place, such as `t_`."""
 _COPY = torch.ops.aten.copy_.default
 _FILLS = {"aten.zero_.default", "aten.fill_.Scalar"}
 """Operations that may write an element twice."""
+_WRITTEN_IN_SECRET = ("running_mean", "running_var")
+"""Arguments that a batch norm writes while it trains, though its schema says nothing of that."""
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
 """Namespaces of operations that torch itself carries out."""
@@ -226,7 +228,8 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         small = sum(output.numel() for output in outputs) <= ELEMENTS
         known = all(self._recorder.known.get(tensor) is not None for tensor in inputs)
         in_place = func._schema.is_mutable
-        if not small or not known or (in_place and not _changes_first(func)):
+        unseen = not _changes_first(func) if in_place else bool(_changed(func, args))
+        if not small or not known or unseen:
             raise self._refused_operation(name)
         target = args[0] if in_place else None
         args, kwargs = tree_map(lambda v: self._read(v, _spoken(name)), (args, kwargs))
@@ -248,8 +251,12 @@ def _like(value: Any) -> Any:
 
 def _changed(func: OpOverload, args: tuple[Any, ...]) -> list[torch.Tensor]:
     """Tensors of the GPU among the positional arguments that an operation writes."""
-    given = zip(func._schema.arguments, args, strict=False)
-    return device_tensors([value for a, value in given if a.alias_info and a.alias_info.is_write])
+    arguments = func._schema.arguments
+    given = dict(zip((a.name for a in arguments), args, strict=False))
+    names = [a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write]
+    if given.get("training", True):
+        names += _WRITTEN_IN_SECRET
+    return device_tensors([given.get(name) for name in names])
 
 
 def _changes_first(func: OpOverload) -> bool:
