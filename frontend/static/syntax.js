@@ -2,8 +2,14 @@
 // overlooks, the build names.
 const { pythonLanguage } = window.CodeMirror;
 const closing = { "(": ")", "[": "]", "{": "}" };
-// The grammar lacks newer forms of these, such as several managers in brackets.
-const unsure = new Set(["WithStatement", "YieldStatement"]);
+// The grammar lacks forms of these, such as several managers in brackets, or a bare yield.
+const unsure = new Set(["WithStatement", "YieldStatement", "YieldExpression"]);
+// Of these only what stands directly in them: decorators that are any expression.
+const directly = new Set(["Decorator", "DecoratedStatement"]);
+// Here it does not know a star (`grid[*shape]`) or a slash (`lambda a, /: a`).
+const starred = new Set(["ForStatement", "MemberExpression", "ParamList", "TypeDef"]);
+// Nor numbers that end in a point; `1_` it takes, and it is as long.
+const pointed = /(^|[^\w.])(\d[\d_]*)\.(?![\w.])/g;
 
 /** The first place that looks like a syntax error, and what it looks like; undefined for none. */
 export function syntaxError(source) {
@@ -11,6 +17,8 @@ export function syntaxError(source) {
   for (let node = error; node; node = node.parent) if (unsure.has(node.name)) return undefined;
   if (!error) return undefined;
   const { parent } = error;
+  if (directly.has(parent.name)) return undefined;
+  if ("*/".includes(source[error.from] ?? " ") && starred.has(parent.name)) return undefined;
   const opened = source[parent.from];
   if (closing[opened] && !parent.getChild(closing[opened])) {
     return { from: parent.from, message: `Looks like a syntax error: ${opened} is never closed.` };
@@ -23,7 +31,7 @@ export function syntaxError(source) {
 
 function firstError(source) {
   let found;
-  pythonLanguage.parser.parse(source).iterate({
+  pythonLanguage.parser.parse(source.replace(pointed, "$1$2_")).iterate({
     enter(node) {
       if (node.type.isError) found ??= node.node;
       return !found;
