@@ -2,12 +2,13 @@
 // overlooks, the build names.
 const { pythonLanguage } = window.CodeMirror;
 const closing = { "(": ")", "[": "]", "{": "}" };
-// The grammar lacks forms of these, such as several managers in brackets, or a bare yield.
-const unsure = new Set(["WithStatement", "YieldStatement", "YieldExpression"]);
+// The grammar lacks forms of these, such as several managers in brackets, a bare yield, or a case
+// that is a class without arguments.
+const unsure = new Set(["WithStatement", "YieldStatement", "YieldExpression", "MatchStatement"]);
 // Of these only what stands directly in them: decorators that are any expression.
 const directly = new Set(["Decorator", "DecoratedStatement"]);
-// Here it does not know a star (`grid[*shape]`) or a slash (`lambda a, /: a`).
-const starred = new Set(["ForStatement", "MemberExpression", "ParamList", "TypeDef"]);
+// Here it does not know a star (`grid[*shape]`, `for a, *_ in b`) or a slash (`lambda a, /: a`).
+const starred = /^(ForStatement|MemberExpression|ParamList|TypeDef|ArgList|.*Comprehension.*)$/;
 // Nor numbers that end in a point; `1_` it takes, and it is as long.
 const pointed = /(^|[^\w.])(\d[\d_]*)\.(?![\w.])/g;
 
@@ -18,7 +19,7 @@ export function syntaxError(source) {
   if (!error) return undefined;
   const { parent } = error;
   if (directly.has(parent.name)) return undefined;
-  if ("*/".includes(source[error.from] ?? " ") && starred.has(parent.name)) return undefined;
+  if ("*/".includes(source[error.from] ?? " ") && starred.test(parent.name)) return undefined;
   const opened = source[parent.from];
   if (closing[opened] && !parent.getChild(closing[opened])) {
     return { from: parent.from, message: `Looks like a syntax error: ${opened} is never closed.` };
@@ -31,7 +32,8 @@ export function syntaxError(source) {
 
 function firstError(source) {
   let found;
-  pythonLanguage.parser.parse(source.replace(pointed, "$1$2_")).iterate({
+  const known = source.replace(pointed, "$1$2_").replaceAll("\f", " ");
+  pythonLanguage.parser.parse(known).iterate({
     enter(node) {
       if (node.type.isError) found ??= node.node;
       return !found;

@@ -137,6 +137,7 @@ def test_what_looks_like_a_syntax_error_is_said_while_one_writes(open_page: Open
         ("x = 1\nif x\n    y = 2\n", "Line 2: Looks like a syntax error."),
         ('x = 1\ny = """z\n', "Line 2: Looks like a syntax error: a string is never closed."),
         ("with (a as b, c as d):\n    x = 1\n", ""),
+        ("match x:\n    case A() | B():\n        f(a for a, *_ in [b for b, *_ in x])\n\f\n", ""),
         ("x = [0., 5. + 1., 2. if y else 3.]\nz = f(1., 2.)", ""),
         ("x = [0., 1.\n", "Line 1: Looks like a syntax error: [ is never closed."),
         ("x = z.\n", "Line 1: Looks like a syntax error."),
