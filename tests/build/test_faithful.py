@@ -109,6 +109,8 @@ def test_shallow_copies_are_other_names_of_a_tensor() -> None:
             assert type(weight) is torch.nn.Parameter and weight.data_ptr() == x.data_ptr()
             assert copies.copy(torch.ones(3)).sum() == 3
             y = torch.empty_like(x)
+            y.part = "bias"
+            assert copies.copy(y).part == "bias"
             run(weight, copies.copy(y))
             return y
         """

@@ -119,7 +119,8 @@ def install_plain_functions(recorder: Recorder) -> None:
             return rebuild(*arguments)
         gradient, alias = tensor.requires_grad, tensor.detach()
         if isinstance(tensor, torch.nn.Parameter):
-            return torch.nn.Parameter(alias, gradient)
+            alias = torch.nn.Parameter(alias, gradient)
+        vars(alias).update(vars(tensor))
         return alias.requires_grad_(gradient)
 
     real_export: Call = vars(torch)["to_dlpack"]
