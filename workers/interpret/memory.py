@@ -39,8 +39,8 @@ class Memory:
 
     def outside(self, addresses: Addresses, mask: npt.NDArray[Any], size: int) -> Mask | None:
         """Which addresses of elements lie in no tensor; None if all that are used do."""
-        # The interpreter may hold a mask as integers.
-        places, used = np.broadcast_arrays(addresses.astype(np.int64), mask.astype(np.bool_))
+        # The interpreter may hold a mask as integers, or its bytes alone where it has a descriptor.
+        places, used = np.broadcast_arrays(addresses.astype(np.int64), np.asarray(mask, np.bool_))
         chosen = places[used]
         if chosen.size == 0 or self._inside(chosen, size).all():
             return None
@@ -106,7 +106,7 @@ def _checked_load(load: Method, memory: Memory) -> Method:
             other = interpreter.TensorHandle(
                 np.where(wrong, _garbage(element), filling).astype(_numpy(element)), element
             )
-            mask = interpreter.TensorHandle(mask.data.astype(np.bool_) & ~wrong, tl.int1)
+            mask = interpreter.TensorHandle(np.asarray(mask.data, np.bool_) & ~wrong, tl.int1)
         return load(self, ptrs, mask, other, *rest, **k)
 
     return create_masked_load
