@@ -89,8 +89,7 @@ def test_a_contest_closes_without_a_measurer_when_told_to(play: Arena) -> None:
     play.host.post(f"{API}/lost/finals")
     refused(play.host.post(f"{API}/lost/close", json={}), 409, "are being measured again")
     assert (
-        "although some may be missing"
-        in play.house.browser("host").get("/contests/lost/host").text
+        "although some may be missing" in play.house.browser("host").get("/contests/lost/host").text
     )
     final = play.host.post(f"{API}/lost/close", json={"unmeasured": True}).json()
     assert final["boards"][0]["entries"][0]["submission"] == name
