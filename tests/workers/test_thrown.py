@@ -4,6 +4,7 @@ import _thread
 import ctypes
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -49,10 +50,12 @@ def test_what_a_thread_throws_is_known(
 
 
 def test_an_interrupt_is_known() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
     timer = threading.Timer(0.05, _thread.interrupt_main)
     timer.start()
     assert was_thrown(caught(loop))
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 class Ours(BaseModel):
