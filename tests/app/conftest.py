@@ -106,7 +106,10 @@ def parts(settings: Settings, catalog: Catalog) -> Iterator[Parts]:
 @pytest.fixture
 def client(settings: Settings, catalog: Catalog) -> Iterator[httpx.Client]:
     """The whole service with its loops, over real HTTP."""
-    with serving(settings, catalog) as address, httpx.Client(base_url=address) as client:
+    with (
+        serving(settings, catalog) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         yield client
 
 
@@ -116,6 +119,6 @@ def shared_client(catalog: Catalog) -> Iterator[httpx.Client]:
     with (
         temporary_settings() as settings,
         serving(settings, catalog) as address,
-        httpx.Client(base_url=address) as client,
+        httpx.Client(base_url=address, timeout=60) as client,
     ):
         yield client

@@ -34,7 +34,10 @@ def settings() -> Iterator[Settings]:
 @pytest.fixture(scope="module")
 def client(settings: Settings, catalog: Catalog) -> Iterator[httpx.Client]:
     """The whole service with its loops, for all tests of this module."""
-    with serving(settings, catalog) as address, httpx.Client(base_url=address) as client:
+    with (
+        serving(settings, catalog) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         yield client
 
 
