@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import create_engine, make_url, text
 
 _DEBIAN = Path("/usr/lib/postgresql")
-_FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200"
+_FAST = "-c fsync=off -c full_page_writes=off -c max_connections=200"
 _USER = "postgres" if os.geteuid() == 0 else None
 """It refuses to run as root."""
 
@@ -40,7 +40,7 @@ def postgres(programs: Path) -> Iterator[str]:
 
 @contextmanager
 def crashed(programs: Path, url: str) -> Iterator[None]:
-    """The server is away as long as the block lasts, as after a loss of power."""
+    """The server is away as long as the block lasts, as after a crash."""
     folder = Path(str(make_url(url).query["host"]))
     _stop(programs, folder)
     try:
