@@ -63,7 +63,7 @@ class Ours(BaseModel):
 
 
 def refuse() -> None:
-    raise NotImplementedError
+    raise LookupError
 
 
 def assure() -> None:
