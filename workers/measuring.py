@@ -16,10 +16,11 @@ from kernels.contract import (
 from kernels.contract.wire import AnswerRefused, Failure, MeasureAnswer, MeasureRequest
 from workers.answers import JudgeFault, failure_of
 from workers.ceilings import told
-from workers.jail import JailClient, Limits
+from workers.jail import JailClient, Limits, Outcome, Status
 from workers.reports import Judged
 
 _DOING = "measuring"
+_SILENT = "take tl.device_print out, which would also count as time"
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,7 @@ def measure(
         ceilings=ceilings,
     )
     outcome = measurer.run(request.pack((bundle,)), bounds)
-    failure = failure_of(outcome, bounds, _DOING)
-    if failure is not None and failure.verdict != "timeout":
-        # Only our own code runs there: whatever ended it, the submission's Python did not.
-        raise JudgeFault(failure.reason, outcome.output)
+    failure = _failure(outcome, bounds)
     answer = MeasureAnswer(failure=failure)
     if failure is None:
         try:
@@ -81,3 +79,17 @@ def measure(
         seen.within(outcome.wall_s),
         ceilings,
     )
+
+
+def _failure(outcome: Outcome, bounds: Limits) -> Failure | None:
+    """Why the measurer gave no answer; JudgeFault if the submission's kernels are not to blame.
+
+    Only our own code runs there, and it prints nothing: whatever else ended it, they did not.
+    """
+    failure = failure_of(outcome, bounds, _DOING)
+    if outcome.status is Status.OUTPUT:
+        reason = f"kernels printed more than {bounds.output_bytes >> 20} MiB: {_SILENT}"
+        return Failure(verdict="rejected", reason=reason)
+    if failure is not None and failure.verdict != "timeout":
+        raise JudgeFault(failure.reason, outcome.output)
+    return failure
