@@ -106,8 +106,10 @@ def functional(func: OpOverload) -> OpOverload | None:
     packet = func.overloadpacket
     for name in packet.overloads():
         found: OpOverload = getattr(packet, name)
-        own = [(a.name, str(a.type)) for a in found._schema.arguments]
-        if not any(a.is_out for a in found._schema.arguments) and own[: len(wanted)] == wanted:
+        own = found._schema.arguments
+        begins_alike = [(a.name, str(a.type)) for a in own[: len(wanted)]] == wanted
+        rest = own[len(wanted) :]
+        if begins_alike and all(not a.is_out and a.has_default_value() for a in rest):
             return found
     return None
 
