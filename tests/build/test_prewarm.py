@@ -11,7 +11,8 @@ from triton.runtime.cache import triton_key
 from triton.runtime import driver
 print("torch._dynamo" in sys.modules, "sympy" in sys.modules)
 print(triton_key.cache_info().currsize)
-print(driver._active is None, triton.compile is triton.compiler.compile, torch.cuda.is_available())
+print(driver._active is None, triton.compile is triton.compiler.compile)
+print(torch.cuda.is_initialized())
 print(triton.compile.__module__)
 """
 

@@ -20,7 +20,8 @@ _REMEDIES = (
         "shapes, strides and dtypes, or do it inside a kernel",
     ),
     (
-        r"torch\.cuda\.\w*Tensor not available|ATen_cuda library|Storage device not recognized",
+        r"torch\.cuda\.\w*Tensor not available|ATen_cuda library|Storage device not recognized"
+        r"|Found no NVIDIA driver",
         "allocate by torch.empty(..., dtype=..., device='cuda') and cast by .to(dtype)",
     ),
     (r"only supported by strided tensors", "only dense tensors can be on the device"),
