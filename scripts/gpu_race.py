@@ -1,6 +1,7 @@
 """Race the solutions of a task against torch on the GPU of this machine, natively, in one process.
 
     python -m scripts.gpu_race flash_attention [--solution taking_turns] [--rounds 15]
+                               [--case NAME] [--file FILE ...]
 
 For tuning: Triton and its autotuner run as they are, nothing is judged but the error. Each solution
 and torch's version become a CUDA graph; in every round each is replayed once, in an order drawn
@@ -35,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task")
     parser.add_argument("--solution", action="append", help="only these")
+    parser.add_argument("--file", type=Path, nargs="*", default=[], help="further solutions")
     parser.add_argument("--case", action="append", help="only these benchmark cases")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
@@ -43,8 +45,8 @@ def main() -> None:
     folder = Catalog()[options.task]
     entries = {
         path.stem: entry(folder, path)
-        for path in folder.solutions
-        if options.solution is None or path.stem in options.solution
+        for path in (*folder.solutions, *options.file)
+        if options.solution is None or path.stem in options.solution or path in options.file
     }
     for case in folder.task.cases:
         if case.kind == "benchmark" and (options.case is None or case.name in options.case):

@@ -259,7 +259,8 @@ def _native(request: BuildRequest, case: Case, buffers: Mapping[str, Tensor]) ->
         ]
     entry = callable_of(vars(_module(request.source))[request.entry])
     assert entry is not None
-    returned = entry(*nested(specs, arguments), *nested(results[: len(outputs)], outputs))
+    passed = [output.view(output.shape) for output in outputs]  # whose name may become another's
+    returned = entry(*nested(specs, arguments), *nested(results[: len(passed)], passed))
     found = outputs or (returned if isinstance(returned, tuple | list) else [returned])
     return [tensor.detach().contiguous() for tensor in found]
 

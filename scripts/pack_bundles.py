@@ -74,6 +74,7 @@ def build(request: BuildRequest, target: Path, values: tuple[bytes, ...] = ()) -
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        import workers.build.prewarm  # noqa: F401  each case would pay for it, were it cold
         from workers.build.main import run
 
         os.close(reader)
