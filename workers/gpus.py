@@ -11,7 +11,11 @@ class Gpu:
     """One GPU that can measure."""
 
     index: int
-    """As CUDA_VISIBLE_DEVICES counts in PCI order."""
+    """In PCI order, from 0."""
+    minor: int
+    """Of its device node, /dev/nvidia<minor>."""
+    uuid: str
+    """Names it to CUDA_VISIBLE_DEVICES, also where its device node is the only one to be seen."""
     device: DeviceName
     name: str
     """What the driver calls it."""
@@ -40,12 +44,15 @@ def _list(pynvml: object) -> tuple[list[Gpu], list[str]]:
     found, notes = [], []
     driver = nvml.nvmlSystemGetDriverVersion()
     for index in range(nvml.nvmlDeviceGetCount()):
-        name = nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(index))
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        name = nvml.nvmlDeviceGetName(handle)
         device = device_of(name)
         if device is None:
             notes.append(f"GPU {index} ({name}) is no Hopper GPU that this judge knows")
         else:
-            found.append(Gpu(index=index, device=device, name=name, driver=driver))
+            minor = nvml.nvmlDeviceGetMinorNumber(handle)
+            uuid = nvml.nvmlDeviceGetUUID(handle)
+            found.append(Gpu(index, minor, uuid, device, name, driver))
     return found, notes
 
 

@@ -47,15 +47,15 @@ def start_measure(settings: Settings, gpu: Gpu | None) -> ServerProcess:
     if gpu is None:
         profile = Profile(name=name, readable=readable, env=_environment())
     else:
-        nodes = (*_CUDA_NODES, f"/dev/nvidia{gpu.index}")
+        nodes = (*_CUDA_NODES, f"/dev/nvidia{gpu.minor}")
         profile = Profile(
             name=name,
             readable=(*readable, *_driver_paths()),
             devices=tuple(Path(node) for node in nodes),
             cuda_sockets=True,
             env=_environment(
-                CUDA_VISIBLE_DEVICES=str(gpu.index),
-                CUDA_DEVICE_ORDER="PCI_BUS_ID",
+                # Not its number: where no other GPU can be seen, each is the first.
+                CUDA_VISIBLE_DEVICES=gpu.uuid,
                 LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""),
             ),
         )

@@ -9,7 +9,7 @@ from workers.host import QueueWorker, queue_workers
 from workers.jail import Profile, ServerProcess, start_server
 from workers.settings import Settings
 
-_GPU = Gpu(index=99, device=DeviceName.H200, name="stand-in", driver="none")
+_GPU = Gpu(99, 99, "GPU-99", DeviceName.H200, name="stand-in", driver="none")
 
 
 def _start_measure(settings: Settings, gpu: Gpu | None) -> ServerProcess:

@@ -13,7 +13,7 @@ from workers.gpus import Gpu
 from workers.jail import Outcome, Status
 from workers.settings import Settings
 
-GPUS = [Gpu(index=index, device=DeviceName.H200, name="H200", driver="1") for index in (0, 3)]
+GPUS = [Gpu(i, i, f"GPU-{i}", DeviceName.H200, name="H200", driver="1") for i in (0, 3)]
 
 
 @pytest.fixture

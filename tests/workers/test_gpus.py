@@ -1,8 +1,23 @@
-"""Which GPUs are ours."""
+"""Which GPUs are ours, and that each measuring server sees its own."""
+
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from workers.gpus import device_of
+from workers import servers
+from workers.gpus import _list, device_of
+from workers.settings import Settings
+
+TWO = SimpleNamespace(
+    nvmlSystemGetDriverVersion=lambda: "580",
+    nvmlDeviceGetCount=lambda: 2,
+    nvmlDeviceGetHandleByIndex=lambda index: index,
+    nvmlDeviceGetName=lambda handle: "NVIDIA H200",
+    nvmlDeviceGetMinorNumber=lambda handle: 7 - handle,
+    nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
+)
+"""A driver that counts device nodes the other way round, as some hosts do."""
 
 
 @pytest.mark.parametrize(
@@ -18,3 +33,21 @@ from workers.gpus import device_of
 )
 def test_names_of_the_driver(name: str, device: str | None) -> None:
     assert device_of(name) == device
+
+
+def test_a_server_of_one_gpu_has_its_node_and_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number would name none there: where one GPU can be seen, that is number 0."""
+    profiles: list[SimpleNamespace] = []
+    monkeypatch.setattr(servers, "start_server", lambda *args, **_: profiles.append(args[2]))
+    # A real one refuses device nodes that this machine lacks.
+    monkeypatch.setattr(servers, "Profile", SimpleNamespace)
+    monkeypatch.setenv("KERNELJUDGE_DATA_DIR", str(tmp_path))
+    gpus, notes = _list(TWO)
+    assert notes == []
+    for gpu in gpus:
+        servers.start_measure(Settings.load(), gpu)
+    assert [str(profile.devices[-1]) for profile in profiles] == ["/dev/nvidia7", "/dev/nvidia6"]
+    assert [dict(profile.env)["CUDA_VISIBLE_DEVICES"] for profile in profiles] == ["GPU-0", "GPU-1"]
+    assert [profile.name for profile in profiles] == ["measure-0", "measure-1"]
