@@ -24,27 +24,28 @@ def row(
     x += program * (stride_units * UNIT)
     y += program * N
     columns = tl.arange(0, FIRST)
-    value = tl.load(x + columns, mask=columns < N, other=0.0).to(tl.float32)
+    # Where there is a rest, all that comes before it exists.
+    inside = columns < (FIRST if REST else N)
+    value = tl.load(x + columns, mask=inside, other=0.0).to(tl.float32)
     total = tl.sum(value, axis=0)
     if REST:
         others = FIRST + tl.arange(0, REST)
         more = tl.load(x + others, mask=others < N, other=0.0).to(tl.float32)
         total += tl.sum(more, axis=0)
     mean = total / N
-    value = tl.where(columns < N, value - mean, 0.0)
+    value = tl.where(inside, value - mean, 0.0)
     squares = tl.sum(value * value, axis=0)
     if REST:
         more = tl.where(others < N, more - mean, 0.0)
         squares += tl.sum(more * more, axis=0)
     scale = tl.rsqrt(squares / N + eps)
-    store_scaled(value * scale, w, b, y, columns, N)
+    store_scaled(value * scale, w, b, y, columns, inside)
     if REST:
-        store_scaled(more * scale, w, b, y, others, N)
+        store_scaled(more * scale, w, b, y, others, others < N)
 
 
 @triton.jit
-def store_scaled(normal, w, b, y, columns, N):
-    inside = columns < N
+def store_scaled(normal, w, b, y, columns, inside):
     weight = tl.load(w + columns, mask=inside, other=0.0).to(tl.float32)
     bias = tl.load(b + columns, mask=inside, other=0.0).to(tl.float32)
     tl.store(y + columns, (normal * weight + bias).to(y.dtype.element_ty), mask=inside)

@@ -78,5 +78,5 @@ def solve(
     partial_gradients[(programs,)](
         dy, x, w, dx, *parts, x.stride(0), M, N, eps, ROWS=rows, BLOCK=block, num_warps=warps
     )
-    add_up[(triton.cdiv(N, 32),)](*parts, dw, db, programs, N, PARTS=32, BLOCK=32)
+    add_up[(triton.cdiv(N, 8),)](*parts, dw, db, programs, N, PARTS=128, BLOCK=8)
     return dx, dw, db

@@ -5,6 +5,7 @@
 - The programs of a long row publish their maximum and sum in one word each and wait for each
   other's, so that every number is read and written once. They are neighbours in the grid, and GPUs
   start programs in that order: who waits, waits for a program that runs or starts next.
+- Long rows pass through the caches without staying there, two warps to a part.
 - Widths are passed in units of up to 8 numbers, so that Triton knows that 16 bytes can be loaded at
   a time.
 """
@@ -36,21 +37,25 @@ def row_in_registers(
     x += row * (stride_units * UNIT)
     y += row * N
     columns = tl.arange(0, FIRST)
-    values = tl.load(x + columns, mask=columns < N, other=float("-inf")).to(tl.float32)
+    # Where there is a rest, all that comes before it exists.
+    inside = columns < (FIRST if REST else N)
+    values = tl.load(x + columns, mask=inside, other=float("-inf")).to(tl.float32)
     top = tl.max(values, axis=0)
     if REST:
         others = FIRST + tl.arange(0, REST)
         more = tl.load(x + others, mask=others < N, other=float("-inf")).to(tl.float32)
         top = tl.maximum(top, tl.max(more, axis=0))
 
-    powers = tl.exp(values - top)
+    # A multiplication and a subtraction in one; what rounds `low` divides out.
+    low = top * LOG2E
+    powers = tl.exp2(values * LOG2E - low)
     total = tl.sum(powers, axis=0)
     if REST:
-        more = tl.exp(more - top)
+        more = tl.exp2(more * LOG2E - low)
         total += tl.sum(more, axis=0)
 
     scale = 1.0 / total
-    tl.store(y + columns, (powers * scale).to(y.dtype.element_ty), mask=columns < N)
+    tl.store(y + columns, (powers * scale).to(y.dtype.element_ty), mask=inside)
     if REST:
         tl.store(y + others, (more * scale).to(y.dtype.element_ty), mask=others < N)
 
@@ -66,7 +71,8 @@ def row_in_parts(
     columns = part * BLOCK + tl.arange(0, BLOCK)
     inside = columns < N
     place = x + row * (stride_units * UNIT) + columns
-    values = tl.load(place, mask=inside, other=float("-inf")).to(tl.float32)
+    values = tl.load(place, mask=inside, other=float("-inf"), eviction_policy="evict_first")
+    values = values.to(tl.float32)
     top = tl.maximum(tl.max(values, axis=0), -3.0e38)
     powers = tl.exp2((values - top) * LOG2E)
     total = tl.sum(powers, axis=0)
@@ -87,7 +93,8 @@ def row_in_parts(
     highest = tl.max(tops, axis=0)
     whole = tl.sum(totals * tl.exp2((tops - highest) * LOG2E), axis=0)
     result = powers * (tl.exp2((top - highest) * LOG2E) / whole)
-    tl.store(y + row * N + columns, result.to(y.dtype.element_ty), mask=inside)
+    result = result.to(y.dtype.element_ty)
+    tl.store(y + row * N + columns, result, mask=inside, cache_modifier=".cs")
 
 
 def solve(x: torch.Tensor) -> torch.Tensor:
@@ -101,8 +108,9 @@ def solve(x: torch.Tensor) -> torch.Tensor:
         slots = triton.next_power_of_2(parts)
         published = torch.zeros((M, slots), device=x.device, dtype=torch.int64)
         row_in_parts[(M * parts,)](
-            x, y, published, *widths, UNIT=unit, BLOCK=LONG_BLOCK, PARTS=parts, SLOTS=slots
-        )
+            x, y, published, *widths, UNIT=unit, BLOCK=LONG_BLOCK, PARTS=parts, SLOTS=slots,
+            num_warps=2,
+        )  # fmt: skip
         return y
     block = triton.next_power_of_2(N)
     first, rest, warps = block, 0, WARPS.get(block, 1 if block <= 512 else 2)
