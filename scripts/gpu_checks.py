@@ -1,6 +1,6 @@
-"""All that waits for a GPU, in one call: docs/measured.md says what and why.
+"""All that only a GPU can check, in one call: docs/measured.md says what came of it.
 
-    python -m scripts.gpu_waiting --out DIR [--budget 1500] [--step NAME ...]
+    python -m scripts.gpu_checks --out DIR [--budget 1500] [--step NAME ...]
 
 Each step runs in processes of its own and has a time limit. After each its log and results lie in
 DIR as one archive, and DIR/summary.txt says what became of all, so that whoever ends this early

@@ -70,7 +70,8 @@ def show(
     """Race on one case and print error, time, speed and share of torch's speed of each."""
     task, judge = folder.task, reference.load(str(folder.reference))
     made = inputs.make(task, case, task.distributions[0], 0, _SEED, judge, "cuda")
-    expected = judge.expect(made.arguments, task.results(case))
+    # Results that are right in many ways are not compared.
+    expected = [] if judge.accept else judge.expect(made.arguments, task.results(case))
     runs = {
         name: partial(solve, *made.arguments)
         for name, solve in {"torch": judge.baseline, **entries}.items()
@@ -78,7 +79,7 @@ def show(
     errors = {
         name: [
             relative_error(got.double(), e.reference)
-            for got, e in zip(as_tuple(run()), expected, strict=True)
+            for got, e in zip(as_tuple(run()), expected, strict=not judge.accept)
         ]
         for name, run in runs.items()
     }

@@ -1,4 +1,4 @@
-"""What waits for a GPU: steps end in time, and what each gave is kept whatever comes after."""
+"""What only a GPU can check: steps end in time, and what each gave is kept whatever comes after."""
 
 import os
 import tarfile
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import gpu_waiting
-from scripts.gpu_waiting import Step, main
+from scripts import gpu_checks
+from scripts.gpu_checks import Step, main
 from scripts.stack import ROOT
 
 WRITE = "import sys; open(sys.argv[1] + '/found', 'w').write('42'); print('written')"
@@ -24,7 +24,7 @@ time.sleep(600)
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there were one."""
-    monkeypatch.setattr(gpu_waiting, "GPU", Path("/dev/null"))
+    monkeypatch.setattr(gpu_checks, "GPU", Path("/dev/null"))
 
 
 def step(name: str, *commands: tuple[str, ...], limit: float = 60, **more: tuple[str, ...]) -> Step:
@@ -78,16 +78,16 @@ def test_what_cannot_run_says_why(tmp_path: Path) -> None:
     assert "no time was left" in run(tmp_path, step("late", (WRITE, "{out}")), budget=0)[0]
 
 
-@pytest.mark.skipif(gpu_waiting.GPU.exists(), reason="there is a GPU")
+@pytest.mark.skipif(gpu_checks.GPU.exists(), reason="there is a GPU")
 def test_without_a_gpu_nothing_runs(tmp_path: Path) -> None:
     assert main(arguments=["--out", str(tmp_path), "--budget", "60"]) == 1
     lines = (tmp_path / "summary.txt").read_text().splitlines()
-    assert len(lines) == len(gpu_waiting.STEPS)
+    assert len(lines) == len(gpu_checks.STEPS)
     assert all("needs a Hopper GPU" in line for line in lines)
 
 
 def test_what_the_steps_name_exists() -> None:
-    for each in gpu_waiting.STEPS:
+    for each in gpu_checks.STEPS:
         for command in each.commands:
             paths = [part for part in command if part.startswith("tests/")]
             modules = [f"{command[1].replace('.', '/')}.py"] if "." in command[1] else []
