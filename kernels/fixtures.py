@@ -66,14 +66,22 @@ def check_verdicts(folder: Path) -> None:
 
 def fixtures(folder: Path) -> Iterator[Fixture]:
     """Of a task's folder, by verdict and name; CatalogError for one that cannot be made."""
-    for path in sorted(folder.glob("verdicts/*/*")):
-        verdict = Verdict(path.parent.name)
-        if path.suffix == ".py":
-            text = path.read_text(encoding="utf-8")
-            yield Fixture(verdict, path, text, _NEEDS_GPU.search(text) is not None)
-        elif path.suffix == ".toml":
-            variation = _variation(path)
-            yield Fixture(verdict, path, _varied(folder, path, variation), variation.needs_gpu)
+    return (fixture(folder, path) for path in fixture_files(folder))
+
+
+def fixture_files(folder: Path) -> list[Path]:
+    """What a task's fixtures are made from, by verdict and name."""
+    return [p for p in sorted(folder.glob("verdicts/*/*")) if p.suffix in (".py", ".toml")]
+
+
+def fixture(folder: Path, path: Path) -> Fixture:
+    """What one of a task's fixture_files makes; CatalogError if it makes nothing."""
+    verdict = Verdict(path.parent.name)
+    if path.suffix == ".py":
+        text = path.read_text(encoding="utf-8")
+        return Fixture(verdict, path, text, _NEEDS_GPU.search(text) is not None)
+    variation = _variation(path)
+    return Fixture(verdict, path, _varied(folder, path, variation), variation.needs_gpu)
 
 
 def _variation(path: Path) -> Variation:

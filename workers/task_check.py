@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels.catalog import Fixture, TaskFolder
+from kernels.catalog import TaskFolder
 from kernels.contract import DeviceName, Plan, Submission, Verdict, strongest
+from kernels.fixtures import CatalogError, fixture, fixture_files
 from workers.building import build
 from workers.checking import check
 from workers.jail import JailClient
@@ -48,9 +49,8 @@ class TaskCheck:
         verdict, reason = next(self._judge(self.folder.starter))
         wrong = verdict is Verdict.WRONG_ANSWER
         yield Finding("starter.py", "" if wrong else f"{verdict}, not a wrong answer: {reason}")
-        for fixture in self.folder.fixtures:
-            if not fixture.needs_gpu:
-                yield self._fixture(fixture)
+        for path in fixture_files(self.folder.path):
+            yield from self._fixture(path)
 
     def _statement(self) -> Finding:
         task = self.folder.task
@@ -80,11 +80,17 @@ class TaskCheck:
                 return Finding(subject, f"seed {number}: {verdict}: {reason}")
         return Finding(subject)
 
-    def _fixture(self, fixture: Fixture) -> Finding:
-        verdict, reason = next(self._judge(fixture.source))
-        right = verdict is fixture.verdict
-        subject = str(fixture.path.relative_to(self.folder.path))
-        return Finding(subject, "" if right else f"{verdict}: {reason or 'nothing is wrong'}")
+    def _fixture(self, path: Path) -> Iterator[Finding]:
+        subject = str(path.relative_to(self.folder.path))
+        try:
+            made = fixture(self.folder.path, path)
+        except CatalogError as error:
+            yield Finding(subject, str(error))
+            return
+        if not made.needs_gpu:
+            verdict, reason = next(self._judge(made.source))
+            right = verdict is made.verdict
+            yield Finding(subject, "" if right else f"{verdict}: {reason or 'nothing is wrong'}")
 
     def _judge(
         self, source: str, seeds: int = 1, in_registers: bool = False

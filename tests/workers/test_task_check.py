@@ -22,6 +22,9 @@ def test_a_new_task_passes_and_its_faults_are_found(
     half = next(f for f in fixtures(folder) if f.path.stem == "half_precision")
     (folder / "solutions" / "wrong.py").write_text(half.source)
     (wrong / "right.py").write_text((folder / "solutions" / "plain.py").read_text())
+    (wrong / "of_nothing.toml").write_text(
+        'what = "Made of nothing."\nof = "solutions/lost.py"\n[[changes]]\nold = "a"\nnew = "b"\n'
+    )
     statement = (folder / "statement.md").read_text("utf-8")
     (folder / "statement.md").write_text(statement.replace("solve(x)", "solve(y)"), "utf-8")
     monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(tmp_path))
@@ -30,10 +33,14 @@ def test_a_new_task_passes_and_its_faults_are_found(
     assert answer.exit_code == 1
     lines = {line.split()[1]: line for line in answer.output.splitlines() if "add_one/" in line}
     failed = {name.removeprefix("add_one/") for name in lines if lines[name].startswith("FAIL")}
-    assert failed == {"solutions/wrong.py", "statement.md", "verdicts/wrong_answer/right.py"}
+    assert failed == {
+        "solutions/wrong.py", "statement.md", "verdicts/wrong_answer/of_nothing.toml",
+        "verdicts/wrong_answer/right.py",
+    }  # fmt: skip
+    assert "there is no solutions/lost.py" in lines["add_one/verdicts/wrong_answer/of_nothing.toml"]
     assert "wrong_answer: y differs" in lines["add_one/solutions/wrong.py"]
     assert "does not name `solve(x)`" in lines["add_one/statement.md"]
-    assert len(lines) == 9
+    assert len(lines) == 10
 
 
 @pytest.mark.parametrize("name", ["Upper", "with-dash", "", "../up"])
