@@ -1,15 +1,15 @@
-"""Panels of 1024 rows, summed down the columns in registers from one end to the other.
+"""Panels of 512 rows, summed down the columns in registers from one end to the other.
 
 The lanes of a warp lie along the columns and the warps along the rows, so that sums of a row stay
-within a warp; across the warps a panel is summed but once. What panels are left with is little, and
-a second kernel adds it up.
+within a warp; across the warps a panel is summed but once. Three blocks of rows are under way while
+one is added. What panels are left with is little, and a second kernel adds it up.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-TALL = 1024
+TALL = 512
 
 
 @triton.jit
@@ -22,7 +22,7 @@ def panel_sums(
     right = tl.load(y + columns, mask=columns < N, other=0.0).to(tl.float32)
     total = tl.zeros((BM, BN), tl.float32)
     first = tl.program_id(1) * TALL
-    for start in range(0, TALL, BM):
+    for start in tl.range(0, TALL, BM, num_stages=4):
         rows = first + start + tl.arange(0, BM)
         left = tl.load(x + rows, mask=rows < M, other=0.0).to(tl.float32)
         place = dz + rows[:, None].to(tl.int64) * N + columns[None, :]
@@ -58,8 +58,8 @@ def solve(x: torch.Tensor, y: torch.Tensor, dz: torch.Tensor) -> tuple[torch.Ten
     across = torch.empty((across_count, M), device=x.device, dtype=torch.float32)
     down = torch.empty((down_count, N), device=x.device, dtype=torch.float32)
     panel_sums[(across_count, down_count)](
-        x, y, dz, across, down, M, N // unit, UNIT=unit, TALL=TALL, BM=32, BN=32 * lane,
-        num_warps=8,
+        x, y, dz, across, down, M, N // unit, UNIT=unit, TALL=TALL, BM=8, BN=32 * lane,
+        num_warps=2,
     )  # fmt: skip
     dx, dy = torch.empty_like(x), torch.empty_like(y)
     add_up[(triton.cdiv(M, 16),)](across, dx, across_count, M, BLOCK=16, PARTS=128)
