@@ -9,6 +9,7 @@ from kernels.contract import DType, InstructionMix, TensorSpec
 from kernels.contract.task import Value
 
 _SIZES_SHOWN = 4
+_TOGETHER = "\N{NO-BREAK SPACE}"
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -93,7 +94,7 @@ def clock_time(value: datetime) -> str:
 
 
 def sizes(values: Mapping[str, Value]) -> str:
-    """The parameters of a case in one line: `M 4096 · N 1024 · float16`."""
+    """The parameters of a case: `M 4096 · N 1024 · float16`, to be broken between two alone."""
     return " · ".join(_size(name, value) for name, value in values.items())
 
 
@@ -101,9 +102,10 @@ def _size(name: str, value: Value) -> str:
     if isinstance(value, DType):
         return value.value
     if not isinstance(value, tuple):
-        return f"{name} {value:,}"
+        return f"{name}{_TOGETHER}{value:,}"
     listed = ", ".join(f"{size:,}" for size in value[:_SIZES_SHOWN])
-    return f"{name} {listed}" + (f", … ({len(value)})" if len(value) > _SIZES_SHOWN else "")
+    more = f", … ({len(value)})" if len(value) > _SIZES_SHOWN else ""
+    return f"{name}{_TOGETHER}{listed}{more}"
 
 
 def noun(count: int, singular: str) -> str:

@@ -69,7 +69,8 @@ def test_times_are_utc() -> None:
 
 
 def test_sizes_of_a_case() -> None:
-    assert formats.sizes({"M": 4096, "dtype": DType.BFLOAT16}) == "M 4,096 · bfloat16"
+    found = formats.sizes({"M": 4096, "dtype": DType.BFLOAT16})
+    assert found == "M\N{NO-BREAK SPACE}4,096 · bfloat16"
 
 
 def test_memory_names_only_unusual_arguments() -> None:

@@ -37,7 +37,7 @@ def test_a_task_shows_what_one_needs_to_solve_it(site: Site) -> None:
     page = site.html("/tasks/softmax")
     assert "<dt>Name</dt><dd><code>softmax</code></dd>" in page
     assert '<h2 id="what-counts">' in page
-    assert "M 70,000 · N 65 · float16" in page
+    assert "M\N{NO-BREAK SPACE}70,000 · N\N{NO-BREAK SPACE}65 · float16" in page
     assert "x starts at element 1" in page
     assert "def solve(x: torch.Tensor)" in page
     assert "Nobody has an accepted submission for H200 yet." in page
