@@ -116,7 +116,7 @@ def test_the_board(run: Run, judge: Judge, source: Path) -> None:
     (own,) = [row for row in rows if "local" in row]
     assert "85.79" in own
     assert house.startswith("   -")
-    assert rows.index(own) < rows.index(house), "of equals the entrant stands above"
+    assert rows.index(house) < rows.index(own), "the faster one stands above"
     assert json.loads(run("board", "softmax", "--json").output)["entries"][0]["rank"] == 1
     assert "nobody has been accepted" in run("board", "matmul", "--device", "H100").output
     assert run("board", "nothing").exit_code == 2
