@@ -58,6 +58,7 @@ class Attempts:
             restarted = progress.restart(session, attempt, reason)
         if restarted is not None:
             _log.warning("%s: attempt %d given up: %s", *_names(attempt), reason)
+            self._stop(attempt)
             self.enqueue(attempt.submission)
 
     def fail(self, attempt: Attempt, reason: str) -> None:
@@ -103,7 +104,7 @@ class Attempts:
             self._redis.set(key, CANCELLED, ex=_CANCELLED_SECONDS)
             self.forget(attempt)
         except redis.RedisError as error:
-            _log.warning("%s is cancelled but may still be worked on: %s", attempt, error)
+            _log.warning("%s is over but may still be worked on: %s", attempt, error)
 
     def _limits(self, task: str) -> TimeLimits:
         folder = self._catalog.get(task)

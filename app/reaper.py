@@ -75,6 +75,12 @@ class Patience:
     """For the holder of an attempt; a lease outlives its last renewal by 10 s."""
 
 
+def is_held(connection: redis.Redis, work: str, attempt: int) -> bool:
+    """Whether a worker holds it; where a hold is to last longer, Redis's clock was set back."""
+    left: Any = connection.pttl(lease_key(work, attempt))
+    return 0 <= int(left) <= 1000 * LEASE_SECONDS
+
+
 def looks_abandoned(job: JobState, leased: bool) -> bool:
     """Whether nobody works on an attempt and nobody will."""
     return not leased and job is not JobState.WAITING
@@ -184,15 +190,10 @@ class Reaper:
 
     def _situation(self, row: SubmissionRow, snapshot: QueueSnapshot, now: float) -> Situation:
         job = self._queue.state(snapshot, row.id, row.attempt)
-        leased = self._leased(Attempt(row.id, row.attempt))
+        leased = is_held(self._redis, row.id, row.attempt)
         abandoned = self._watch.seconds(row, looks_abandoned(job, leased), now)
         served = self._presence.serves(row.stage, row.device)
         return Situation(row.stage, job, leased, served, now - row.moved_at, abandoned)
-
-    def _leased(self, attempt: Attempt) -> bool:
-        """Whether a worker holds it; no worker holds longer, so the clock of Redis was set back."""
-        left: Any = self._redis.pttl(lease_key(attempt.submission, attempt.number))
-        return 0 <= int(left) <= 1000 * LEASE_SECONDS
 
     def _act(self, row: SubmissionRow, action: Action) -> None:
         attempt = Attempt(row.id, row.attempt)

@@ -19,12 +19,12 @@ from app import clock
 from app.attempts import MAX_ATTEMPTS, UPDATES
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
-from app.reaper import Action, Patience, Situation, Watch, decide, looks_abandoned
+from app.reaper import Action, Patience, Situation, Watch, decide, is_held, looks_abandoned
 from app.store import Store, reruns, submissions, turns, usage
 from app.store.reruns import Group
 from app.store.turns import Lane
 from kernels.catalog import Catalog
-from kernels.contract import DeviceName, Report, Stage, TimeLimits, lease_key
+from kernels.contract import DeviceName, Report, Stage, TimeLimits
 from kernels.contract.rerun import Rerun, RerunPlan, RerunState, Turn, rerun_bundle_key
 
 _SWEEP_SECONDS = 2.0
@@ -145,7 +145,7 @@ class Dispatcher:
     def _situation(self, group: Group, snapshot: QueueSnapshot, now: float) -> Situation:
         row, device = group.first, group.submissions[0].device
         job = self._queue.state(snapshot, row.id, row.attempt)
-        leased = bool(self._redis.exists(lease_key(row.id, row.attempt)))
+        leased = is_held(self._redis, row.id, row.attempt)
         abandoned = self._watch.seconds(row, looks_abandoned(job, leased), now)
         stage = Stage.QUEUED if row.state is RerunState.QUEUED else Stage.MEASURING
         served = self._presence.serves(Stage.MEASURING, device)

@@ -133,6 +133,20 @@ def test_a_hold_that_would_last_an_hour_is_none(parts: Parts) -> None:
     assert parts.service.submission_detail(name).attempt == 2
 
 
+def test_who_comes_back_to_what_was_given_up_is_turned_away(parts: Parts) -> None:
+    """A worker that stood still for so long ends, instead of holding what is over."""
+    name = submit(parts).id
+    take(parts, name)
+    publisher(parts, name).stage("building", "compiling")
+    consume(parts)
+    first = payload(parts, name)
+    sweep(parts, GRACE)
+    with lease(parts.connection, first) as held:
+        assert not held
+    with lease(parts.connection, payload(parts, name)) as held:
+        assert held, "the second attempt is free"
+
+
 def test_a_word_starts_the_patience_anew(parts: Parts) -> None:
     name = submit(parts).id
     take(parts, name)
