@@ -50,6 +50,8 @@ def told(failure: Failure) -> tuple[str, int | None, str]:
         ("copy[(x[0],)](x, x, 3, BLOCK=64)", "rejected", "used as an index", IN_A_KERNEL),
         ("torch.ops.features.external(x)", "rejected", "no Python implementation for CUDA",
          "from plain Python"),
+        ("copy[(1,)](x, torch.empty_like(x, device='meta'), 3, BLOCK=64)", "build_error",
+         "on torch's meta device", "device='cuda'"),
         ("copy[(1,)](torch.ones(3), x, 3, BLOCK=64)", "build_error", "(cpu tensor?)", ".cuda()"),
         ("copy[(1,)]([x], x, 3, BLOCK=64)", "build_error", "type: list", "a tuple"),
         ("import numpy; copy[(1,)](x, x, numpy.int32(3), BLOCK=64)", "build_error", "numpy.int32",

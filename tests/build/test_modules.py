@@ -34,6 +34,7 @@ def test_the_meta_device_gives_shapes_that_are_no_steps() -> None:
     assert shape.is_meta and str(shape.device) == "meta" and not shape.is_cuda and not shape.is_cpu
     assert x.to("meta").is_meta and x.new_ones(3, device="meta").is_meta and x.is_cuda
     assert torch.tensor([1.0], device="meta").is_meta and "meta" in repr(shape)
+    assert torch.tensor(x, device="meta").is_meta and x.is_cuda
     layer.weight.data.copy_(x.view(10, 10))
     assert layer.weight.is_meta
     layer.to(torch.float16).to_empty(device="cuda").to(torch.float32).load_state_dict(weights)

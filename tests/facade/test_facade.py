@@ -112,6 +112,7 @@ def test_device_facts_are_those_of_the_contract() -> None:
             facts.shared_memory_per_block_optin,
             torch.accelerator.current_accelerator(),
             torch.version.cuda,
+            torch.backends.cuda.is_built() and torch.backends.cudnn.is_available(),
         )
 
     device = DEVICES[DeviceName.H200]
@@ -124,6 +125,7 @@ def test_device_facts_are_those_of_the_contract() -> None:
         device.shared_bytes_per_block,
         torch.device("cuda"),
         "12.8",
+        True,
     )
 
 

@@ -33,6 +33,11 @@ _REMEDIES = (
         r"'float' object cannot be interpreted as an integer",
         "sizes and grids are integers: divide with triton.cdiv(a, b) or a // b",
     ),
+    (
+        r"it is on torch's meta device",
+        "the meta device has shapes and no memory: allocate with device='cuda', or use "
+        "module.to_empty(device='cuda')",
+    ),
     (r"\(cpu tensor\?\)", "move the CPU tensor with .cuda() first"),
     (r"failed to specialize argument of type: list", "pass a tuple instead of a list"),
     (r"failed to specialize argument of type: numpy", "pass int(...) or float(...) of it"),

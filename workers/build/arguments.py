@@ -11,6 +11,7 @@ from workers.build import descriptors
 from workers.build.memory import Allocation
 from workers.build.recorder import Recorder
 from workers.build.tensors import on_device
+from workers.facade import shapes
 
 _INTEGERS = get_args(IntegerType)
 _FLOATS = get_args(FloatType)
@@ -91,10 +92,11 @@ def _place(recorder: Recorder, place: tuple[Allocation, int]) -> PointerArgument
 
 def _address_of(recorder: Recorder, tensor: torch.Tensor, position: int) -> Argument:
     if not on_device(tensor):
-        # Word for word what Triton's own launcher says.
-        raise ValueError(
-            f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)"
-        )
+        # Word for word what Triton's own launcher says; of a meta tensor it says no more.
+        words = f"Pointer argument (at {position}) cannot be accessed from Triton (cpu tensor?)"
+        with torch._C.DisableTorchFunction():
+            nowhere = shapes.is_shape(tensor)
+        raise ValueError(f"{words}: it is on torch's meta device" if nowhere else words)
     recorder.launched(tensor)
     with torch._C.DisableTorchFunction():
         if tensor.numel() == 0:

@@ -83,7 +83,7 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         if shapes.asked() or not any_on_device((args, kwargs)):
             kwargs.pop("pin_memory", None)
-            return shapes.as_shapes(func(*args, **kwargs))
+            return shapes.as_shapes(func(*args, **kwargs), device_tensors((args, kwargs)))
         if func is _COPY and shapes.is_shape(args[0]):
             return args[0]
         args = tuple(map(_like, args)) if kwargs.get("device") == META else args

@@ -20,7 +20,10 @@ _WHEN_IMPORTED = (
     "this ran when the file was loaded: leave tests and benchmarks out, or put them under "
     '`if __name__ == "__main__":`'
 )
-_RANDOM = "make random numbers inside a kernel with tl.rand and a seed"
+_RANDOM = (
+    "make random numbers inside a kernel with tl.rand and a seed; what kernels overwrite anyway is "
+    "allocated by torch.empty"
+)
 _SCANNED_BYTES = 1 << 20
 """Constants up to this size are searched for device addresses."""
 

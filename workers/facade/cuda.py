@@ -29,6 +29,8 @@ def install(device: Device, hooks: Hooks) -> None:
     _replace(torch.accelerator, _accelerator(device, stream))
     _replace(torch, {"Stream": streams.Stream, "Event": event})
     _replace(torch.version, {"cuda": CUDA_VERSION})
+    _replace(torch.backends.cuda, {"is_built": _constant(True)})
+    _replace(torch.backends.cudnn, {"is_available": _constant(True)})
     _replace(torch._C, {name: _constant(value) for name, value in _PRIVATE.items()})
 
 

@@ -4,7 +4,7 @@ Host code makes them to build modules whose weights come later. They have no val
 done to them gives more of them, and is no part of a plan.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -42,10 +42,14 @@ def is_shape(value: Any) -> bool:
     return bool(_storages) and _on_meta(value) and value.untyped_storage()._cdata in _storages
 
 
-def as_shapes(result: Any) -> Any:
-    """A result of which every tensor on the meta device is a shape from now on."""
+def as_shapes(result: Any, device_tensors: Iterable[torch.Tensor] = ()) -> Any:
+    """A result of which every tensor on the meta device is a shape from now on.
+
+    But for views of the GPU's own tensors, which are given.
+    """
+    real = {tensor.untyped_storage()._cdata for tensor in device_tensors}
     for value in tree_flatten(result)[0]:
-        if _on_meta(value):
+        if _on_meta(value) and value.untyped_storage()._cdata not in real:
             storage = value.untyped_storage()
             _storages[storage._cdata] = storage
     return result
