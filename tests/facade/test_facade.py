@@ -103,6 +103,7 @@ def test_another_gpu_is_refused_with_a_remedy(backing: Backing) -> None:
 def test_device_facts_are_those_of_the_contract() -> None:
     def host() -> Any:
         facts: Any = torch.cuda.get_device_properties(0)
+        backends: Any = torch.backends
         return (
             torch.cuda.is_available(),
             torch.cuda.device_count(),
@@ -112,7 +113,7 @@ def test_device_facts_are_those_of_the_contract() -> None:
             facts.shared_memory_per_block_optin,
             torch.accelerator.current_accelerator(),
             torch.version.cuda,
-            torch.backends.cuda.is_built() and torch.backends.cudnn.is_available(),
+            backends.cuda.is_built() and backends.cudnn.is_available(),
         )
 
     device = DEVICES[DeviceName.H200]
