@@ -87,8 +87,8 @@ def solve(x: torch.Tensor, w: torch.Tensor, step: int, padding: int) -> torch.Te
         S=S,
         BM=128,
         BN=wide,
-        BK=64,
-        num_warps=8 if wide > 64 else 4,
+        BK=64 if C % 64 == 0 else 32,  # addresses of odd channels need registers
+        num_warps=8 if wide > 64 or C % 64 else 4,
         num_stages=3,
     )
     return y
