@@ -107,8 +107,8 @@ def judge(parts: Parts, user: str, microseconds: float, spread: float = 0.0) -> 
     return parts.service.submission_detail(name)
 
 
-def beat(connection: redis.Redis, **fields: object) -> None:
-    """A worker's heartbeat; by default that of a builder in a complete jail."""
+def beat(connection: redis.Redis, lasting: int = EXPIRY_SECONDS, **fields: object) -> None:
+    """A worker's heartbeat for so many seconds; by default of a builder in a complete jail."""
     now = datetime.now(UTC)
     known: dict[str, object] = {
         "name": WORKER,
@@ -122,7 +122,7 @@ def beat(connection: redis.Redis, **fields: object) -> None:
         "seen_at": now,
     }
     info = WorkerInfo.model_validate(known | fields)
-    connection.set(worker_key(info.name), info.model_dump_json(), ex=EXPIRY_SECONDS)
+    connection.set(worker_key(info.name), info.model_dump_json(), ex=lasting)
 
 
 def _timing(microseconds: float, spread: float) -> Timing:
