@@ -107,7 +107,7 @@ def judge(parts: Parts, user: str, microseconds: float, spread: float = 0.0) -> 
     return parts.service.submission_detail(name)
 
 
-def beat(connection: redis.Redis, lasting: int = EXPIRY_SECONDS, **fields: object) -> None:
+def beat(connection: redis.Redis, lasting: int = EXPIRY_SECONDS, /, **fields: object) -> None:
     """A worker's heartbeat for so many seconds; by default of a builder in a complete jail."""
     now = datetime.now(UTC)
     known: dict[str, object] = {

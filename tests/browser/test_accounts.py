@@ -101,7 +101,7 @@ def test_pages_are_readable(open_page: OpenPage, scheme: str, width: str) -> Non
 def test_an_admin_looks_after_the_judge(open_page: OpenPage, site: House) -> None:
     with connect(site.settings.redis_address) as queue:
         # As long as a slow machine takes to sign in and to look at all pages.
-        beat(queue, lasting=600, name="b", host="gpu-host-1")
+        beat(queue, 600, name="b", host="gpu-host-1")
         page = open_page("/sign-in?next=/admin")
         sign_in(page, "master")
         page.get_by_role("link", name="The judge").click()
