@@ -5,20 +5,17 @@ import logging
 import redis
 
 from app import clock
+from app.leases import turn_away
 from app.queue import JobQueue
 from app.store import Store, progress, submissions
 from app.store.progress import Attempt
 from app.store.tables import SubmissionRow
 from kernels.catalog import Catalog
-from kernels.contract import Report, TimeLimits, Verdict, lease_key
-from kernels.contract.event import CANCELLED
+from kernels.contract import Report, TimeLimits, Verdict
 
 MAX_ATTEMPTS = 3
 UPDATES = "updates"
 """Pub/sub channel; a message is the id of a submission that changed."""
-
-_CANCELLED_SECONDS = 3600
-"""Longer than any job may take."""
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +67,7 @@ class Attempts:
             )
         if ended:
             _log.error("%s: attempt %d ends in a judge error: %s", *_names(attempt), reason)
+            self._stop(attempt)
             self.announce(attempt.submission)
 
     def cancel(self, submission: str) -> bool:
@@ -86,10 +84,6 @@ class Attempts:
             self.announce(submission)
         return ended
 
-    def forget(self, attempt: Attempt) -> None:
-        """Take an attempt's jobs out of the queue; redis.RedisError if Redis fails."""
-        self._queue.remove(attempt.submission, attempt.number)
-
     def announce(self, submission: str) -> None:
         """Wake whoever waits for a submission; they look by themselves should Redis fail."""
         try:
@@ -98,11 +92,10 @@ class Attempts:
             _log.warning("watchers of %s are not told: %s", submission, error)
 
     def _stop(self, attempt: Attempt) -> None:
-        """Keep workers from an attempt; the one that has it notices within seconds."""
+        """Take an attempt out of the queue; a worker that has it notices within seconds."""
         try:
-            key = lease_key(attempt.submission, attempt.number)
-            self._redis.set(key, CANCELLED, ex=_CANCELLED_SECONDS)
-            self.forget(attempt)
+            turn_away(self._redis, attempt.submission, attempt.number)
+            self._queue.remove(attempt.submission, attempt.number)
         except redis.RedisError as error:
             _log.warning("%s is over but may still be worked on: %s", attempt, error)
 

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import redis
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,6 +17,7 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.attempts import Attempts
 from app.events import EventConsumer
+from app.leases import is_held
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
 from app.store import Store, turns
@@ -25,8 +25,7 @@ from app.store.progress import Attempt
 from app.store.tables import RerunRow, SubmissionRow
 from app.store.turns import Lane
 from app.turns import Turns
-from kernels.contract import Stage, lease_key
-from kernels.contract.event import LEASE_SECONDS
+from kernels.contract import Stage
 
 _SWEEP_SECONDS = 2.0
 _MOST_LATE = 100
@@ -73,12 +72,6 @@ class Patience:
     """In a queue that is served, however slowly."""
     for_sign_of_life: float = 8
     """For the holder of an attempt; a lease outlives its last renewal by 10 s."""
-
-
-def is_held(connection: redis.Redis, work: str, attempt: int) -> bool:
-    """Whether a worker holds it; where a hold is to last longer, Redis's clock was set back."""
-    left: Any = connection.pttl(lease_key(work, attempt))
-    return 0 <= int(left) <= 1000 * LEASE_SECONDS
 
 
 def looks_abandoned(job: JobState, leased: bool) -> bool:
@@ -201,10 +194,8 @@ class Reaper:
             case Action.ENQUEUE:
                 self._attempts.enqueue(row.id)
             case Action.RESTART:
-                self._attempts.forget(attempt)
                 self._attempts.give_up(attempt, "the worker that had it is gone")
             case Action.EXPIRE:
-                self._attempts.forget(attempt)
                 self._attempts.fail(attempt, "no worker has taken it for too long")
             case Action.LEAVE:
                 pass

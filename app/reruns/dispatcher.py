@@ -17,9 +17,10 @@ from sqlalchemy.orm import Session
 
 from app import clock
 from app.attempts import MAX_ATTEMPTS, UPDATES
+from app.leases import is_held, turn_away
 from app.presence import Presence
 from app.queue import JobQueue, JobState, QueueSnapshot
-from app.reaper import Action, Patience, Situation, Watch, decide, is_held, looks_abandoned
+from app.reaper import Action, Patience, Situation, Watch, decide, looks_abandoned
 from app.store import Store, reruns, submissions, turns, usage
 from app.store.reruns import Group
 from app.store.turns import Lane
@@ -99,6 +100,7 @@ class Dispatcher:
                 detail = _storable(f"starting over: {reason}")
                 group.change(state=RerunState.QUEUED, attempt=attempt + 1, detail=detail)
             self._forget(group, attempt)
+            self._turn_away(rerun, attempt)
         _log.warning("rerun %s: attempt %d given up: %s", rerun, attempt, reason)
         self.announce(group)
 
@@ -197,6 +199,12 @@ class Dispatcher:
     def _limits(self, task: str) -> TimeLimits:
         folder = self._catalog.get(task)
         return TimeLimits() if folder is None else folder.task.limits
+
+    def _turn_away(self, rerun: str, attempt: int) -> None:
+        try:
+            turn_away(self._redis, rerun, attempt)
+        except redis.RedisError as error:
+            _log.warning("rerun %s is over but may still be worked on: %s", rerun, error)
 
     def _forget(self, group: Group, attempt: int) -> None:
         """Take the jobs out of the queue and the plans out of Redis."""

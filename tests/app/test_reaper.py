@@ -177,10 +177,13 @@ def test_what_fails_for_ever_ends_in_a_judge_error(parts: Parts) -> None:
         assert parts.service.submission_detail(name).attempt == attempt
         take(parts, name, attempt)
         sweep(parts, GRACE)
+    last = payload(parts, name)
     detail = parts.service.submission_detail(name)
     assert (detail.stage, detail.verdict) == (Stage.FINISHED, Verdict.JUDGE_ERROR)
     sweep(parts, GRACE)
     assert parts.service.submission_detail(name).attempt == MAX_ATTEMPTS
+    with lease(parts.connection, last) as held:
+        assert not held, "nor does anyone begin with it"
 
 
 def test_without_a_worker_a_submission_ends_after_an_hour(parts: Parts) -> None:
@@ -190,6 +193,8 @@ def test_without_a_worker_a_submission_ends_after_an_hour(parts: Parts) -> None:
     assert detail.verdict is Verdict.JUDGE_ERROR
     assert "no worker" in detail.reason
     assert parts.connection.llen("rq:queue:build") == 0
+    with lease(parts.connection, payload(parts, name)) as held:
+        assert not held, "it may have been taken in that moment"
 
 
 def test_with_a_worker_it_waits_for_its_turn(parts: Parts) -> None:

@@ -32,6 +32,7 @@ from tests.app.rerunning import (
     take,
     voice,
 )
+from workers.events import lease
 
 LATER = 30.0
 
@@ -206,9 +207,12 @@ def test_an_attempt_that_fails_is_tried_again_three_times(parts: Parts) -> None:
 
 def test_a_refusal_is_final(parts: Parts) -> None:
     asked = requests.inspect(parts.service, accepted(parts).id, RerunKind.PROFILE)
-    voice(parts, job_of(parts, asked.rerun.id)).fail("counters are for admins", final=True)
+    job = job_of(parts, asked.rerun.id)
+    voice(parts, job).fail("counters are for admins", final=True)
     consume(parts)
     assert state_of(parts, asked.rerun.id) == (RerunState.FAILED, 1)
+    with lease(parts.connection, job) as held:
+        assert not held
 
 
 def test_a_rerun_whose_worker_died_goes_on_where_it_was(parts: Parts) -> None:
@@ -227,6 +231,10 @@ def test_a_rerun_whose_worker_died_goes_on_where_it_was(parts: Parts) -> None:
     assert state_of(parts, rerun) == (RerunState.QUEUED, 2)
     again = job_of(parts, rerun, 2)
     assert set(again.turns) == set(job.turns[4:])
+    with lease(parts.connection, job) as held:
+        assert not held, "who comes back to what was given up is turned away"
+    with lease(parts.connection, again) as held:
+        assert held
     voice(parts, job).sitting(job.turns[4], sitting(job, job.turns[4], 99.0))
     consume(parts)
     for turn in again.turns:
