@@ -50,9 +50,15 @@ def _list(pynvml: object) -> tuple[list[Gpu], list[str]]:
         if device is None:
             notes.append(f"GPU {index} ({name}) is no Hopper GPU that this judge knows")
         else:
-            minor = nvml.nvmlDeviceGetMinorNumber(handle)
-            uuid = nvml.nvmlDeviceGetUUID(handle)
-            found.append(Gpu(index, minor, uuid, device, name, driver))
+            try:
+                minor = nvml.nvmlDeviceGetMinorNumber(handle)
+                uuid = nvml.nvmlDeviceGetUUID(handle)
+            except nvml.NVMLError as error:
+                notes.append(
+                    f"GPU {index} ({name}) does not tell its device node or UUID ({error})"
+                )
+            else:
+                found.append(Gpu(index, minor, uuid, device, name, driver))
     return found, notes
 
 

@@ -9,7 +9,13 @@ from workers import servers
 from workers.gpus import _list, device_of
 from workers.settings import Settings
 
+
+class _Error(Exception):
+    """What the driver answers where it cannot tell."""
+
+
 TWO = SimpleNamespace(
+    NVMLError=_Error,
     nvmlSystemGetDriverVersion=lambda: "580",
     nvmlDeviceGetCount=lambda: 2,
     nvmlDeviceGetHandleByIndex=lambda index: index,
@@ -51,3 +57,16 @@ def test_a_server_of_one_gpu_has_its_node_and_its_name(
     assert [str(profile.devices[-1]) for profile in profiles] == ["/dev/nvidia7", "/dev/nvidia6"]
     assert [dict(profile.env)["CUDA_VISIBLE_DEVICES"] for profile in profiles] == ["GPU-0", "GPU-1"]
     assert [profile.name for profile in profiles] == ["measure-0", "measure-1"]
+
+
+def test_a_gpu_that_does_not_tell_its_name_is_left_out_with_a_note() -> None:
+    """The others are used all the same."""
+
+    def uuid(handle: int) -> str:
+        if handle == 0:
+            raise _Error("Not Supported")
+        return f"GPU-{handle}"
+
+    gpus, notes = _list(SimpleNamespace(**vars(TWO) | {"nvmlDeviceGetUUID": uuid}))
+    assert [gpu.uuid for gpu in gpus] == ["GPU-1"]
+    assert notes == ["GPU 0 (NVIDIA H200) does not tell its device node or UUID (Not Supported)"]
