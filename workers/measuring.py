@@ -89,7 +89,7 @@ def _failure(outcome: Outcome, bounds: Limits) -> Failure | None:
     failure = failure_of(outcome, bounds, _DOING)
     if outcome.status is Status.OUTPUT:
         reason = f"kernels printed more than {bounds.output_bytes >> 20} MiB: {_SILENT}"
-        return Failure(verdict="rejected", reason=reason)
+        return Failure(verdict="runtime_error", reason=reason)
     if failure is not None and failure.verdict != "timeout":
         raise JudgeFault(failure.reason, outcome.output)
     return failure

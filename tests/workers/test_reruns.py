@@ -118,6 +118,18 @@ def test_a_plan_that_does_not_fit_the_judge_any_more_holds_nobody(
     assert said[-1].fault == "the plan of s1: the plan leaves out case new"
 
 
+def test_kernels_that_flood_the_log_fail_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As workers.measuring reports them: whoever is measured with them is measured all the same."""
+    flood = Failure(verdict="runtime_error", reason="kernels printed more than 1 MiB")
+    answers(monkeypatch, measured((), flood), measured(WRONG))
+    said = run(job())
+    assert [event.kind for event in said] == ["rerun", "sitting", "rerun", "sitting", "rerun_end"]
+    assert [said[place].report.verdict for place in (1, 3)] == [
+        Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER,
+    ]  # fmt: skip
+    assert not said[-1].fault
+
+
 @pytest.mark.parametrize(
     ("error", "fault"),
     [

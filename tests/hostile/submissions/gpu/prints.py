@@ -1,4 +1,4 @@
-"""P10: prints from every thread. Must be: accepted or rejected."""
+"""P10: prints from every thread. Must be: accepted or runtime_error."""
 
 import torch
 import triton
