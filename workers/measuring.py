@@ -20,7 +20,6 @@ from workers.jail import JailClient, Limits, Outcome, Status
 from workers.reports import Judged
 
 _DOING = "measuring"
-_SILENT = "take tl.device_print out, which would also count as time"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,8 @@ def _failure(outcome: Outcome, bounds: Limits) -> Failure | None:
     """
     failure = failure_of(outcome, bounds, _DOING)
     if outcome.status is Status.OUTPUT:
-        reason = f"kernels printed more than {bounds.output_bytes >> 20} MiB: {_SILENT}"
+        printed = f"more than {bounds.output_bytes >> 20} MiB"
+        reason = f"failed assertions of its kernels printed {printed}: look at tl.device_assert"
         return Failure(verdict="runtime_error", reason=reason)
     if failure is not None and failure.verdict != "timeout":
         raise JudgeFault(failure.reason, outcome.output)

@@ -26,6 +26,10 @@ CONSTANT_BYTES = 4_096
 """Initialised device variables a kernel may have: libdevice's tables and format strings take a few
 hundred bytes. Nothing that could carry a result from one replay to the next fits."""
 
+_PROVIDED = {"", "__assertfail", ".nv.reservedSmem.offset0"}
+"""What a kernel may leave to the driver. Not vprintf: it formats in the process that launched, by a
+text in device memory, and a %n there writes to any of our addresses."""
+
 _INTEGER_BYTES = {"i1": 1, "u1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4}
 _FLOAT_BYTES = {"fp16": 2, "bf16": 2, "fp32": 4, "f32": 4, "fp64": 8}
 _POINTER_BYTES = 8
@@ -57,6 +61,7 @@ def facts(cubin: bytes, symbol: str) -> CubinFacts:
         _check_target(file, symbol)
         _check_entry(file, symbol)
         _check_variables(file, symbol)
+        _check_imports(file, symbol)
         return _facts(file, symbol)
     except (elf.ElfRefused, struct.error) as error:
         raise PlanRefused(f"the cubin of {symbol} cannot be read: {error}") from None
@@ -120,6 +125,14 @@ def _check_variables(file: elf.Elf, symbol: str) -> None:
             raise PlanRefused(f"{symbol} has device variables, which would outlive a launch")
     if constants > CONSTANT_BYTES:
         raise PlanRefused(f"{symbol} has more than {CONSTANT_BYTES} bytes of device variables")
+
+
+def _check_imports(file: elf.Elf, symbol: str) -> None:
+    for wanted in file.symbols():
+        if wanted.section == 0 and wanted.name not in _PROVIDED:
+            if wanted.name == "vprintf":
+                raise PlanRefused(f"{symbol} prints on the device")
+            raise PlanRefused(f"{symbol} calls {wanted.name[:64]} of the driver")
 
 
 def _check_resources(kernel: Kernel, known: CubinFacts) -> None:

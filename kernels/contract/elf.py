@@ -35,6 +35,8 @@ class Symbol:
     name: str
     info: int
     other: int
+    section: int
+    """Number of the section that it is defined in; 0 if whoever loads the file provides it."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Elf:
             raise ElfRefused("its symbols have no names")
         names = self.sections[table.link].data
         return [
-            Symbol(_name(names, name), info, other)
-            for name, info, other, _, _, _ in _SYMBOL.iter_unpack(table.data)
+            Symbol(_name(names, name), info, other, section)
+            for name, info, other, section, _, _ in _SYMBOL.iter_unpack(table.data)
         ]
 
 

@@ -287,7 +287,6 @@ def busy(x_ptr, y_ptr, seed, p, T: tl.constexpr, NAME: tl.constexpr, NONE: tl.co
     value = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=f,f", [value.to(tl.float32)],
                                       dtype=tl.float32, is_pure=True, pack=1)
     tl.device_assert(offsets >= 0)
-    tl.device_print("row", tl.program_id(0))
     tl.store(y_ptr + offsets, tl.where(tl.rand(seed, offsets) > p, value, 0.0))
 
 def solve(x):

@@ -125,6 +125,40 @@ def solve(x):
         cubin.facts(replaced(blob + bytes(8192), size, struct.pack("<Q", 4097)), "sines")
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("vprintf", "copy prints on the device"), ("malloc", "copy calls malloc of the driver")],
+)
+def test_what_the_driver_would_do_in_our_process_is_refused(
+    bundle: Bundle, binary: bytes, name: str, message: str
+) -> None:
+    """A stand-in for a name that the cubin leaves to the driver, so that nothing else changes."""
+    known = b".nv.reservedSmem.offset0"
+    other = with_cubin(bundle, binary.replace(known, name.encode().ljust(len(known), b"\0")))
+    with pytest.raises(PlanRefused, match=message):
+        cubin.check(other)
+
+
+def test_assertions_may_fail() -> None:
+    body = """
+@triton.jit(debug=True)
+def checked(x_ptr, y_ptr):
+    x = tl.load(x_ptr)
+    tl.device_assert(x < 3, "too large")
+    tl.store(y_ptr, x)
+
+def solve(x):
+    y = torch.empty_like(x)
+    checked[(1,)](x, y)
+    return y
+"""
+    asserting = built(COPY + body, COPYING)
+    cubin.check(asserting)
+    (digest,) = asserting.plan.kernels
+    symbols = elf.read(asserting.blobs[digest]).symbols()
+    assert "__assertfail" in {symbol.name for symbol in symbols if symbol.section == 0}
+
+
 def test_overlapping_sections_are_refused(binary: bytes) -> None:
     size = section_header(binary, ".text.copy") + 24
     whole = replaced(binary, size, struct.pack("<QQ", 0, len(binary)))

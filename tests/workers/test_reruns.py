@@ -118,9 +118,11 @@ def test_a_plan_that_does_not_fit_the_judge_any_more_holds_nobody(
     assert said[-1].fault == "the plan of s1: the plan leaves out case new"
 
 
-def test_kernels_that_flood_the_log_fail_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_whose_assertions_flood_the_log_fail_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As workers.measuring reports them: whoever is measured with them is measured all the same."""
-    flood = Failure(verdict="runtime_error", reason="kernels printed more than 1 MiB")
+    flood = Failure(verdict="runtime_error", reason="printed more than 1 MiB")
     answers(monkeypatch, measured((), flood), measured(WRONG))
     said = run(job())
     assert [event.kind for event in said] == ["rerun", "sitting", "rerun", "sitting", "rerun_end"]

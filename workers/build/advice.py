@@ -57,6 +57,11 @@ _REMEDIES = (
         "give each thread less to do: with more warps (num_warps), in smaller blocks, or in a loop "
         "that the compiler does not unroll",
     ),
+    (
+        r"prints on the device",
+        "take tl.device_print out: what it prints is put together in the judge's own process, and "
+        "counts as time; print on your own machine, or under Triton's interpreter",
+    ),
     (r"is outside the limits \(2\*\*31-1", "put the largest dimension of the grid first"),
     (r"has over 2\*\*31-1 programs", "let each program do more: larger blocks, or a loop"),
     (r"needs more than 1 GiB of global scratch", "launch fewer programs, each in a loop"),

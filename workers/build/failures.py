@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import ValidationError
 from triton.compiler.errors import CompilationError
 
-from kernels.contract import Diagnostic
+from kernels.contract import Diagnostic, PlanRefused
 from kernels.contract.wire import Failure
 from workers.build.advice import remedy
 from workers.build.compilation import NotCompiled
@@ -82,13 +82,11 @@ def _explained(
     if isinstance(error, Refusal):
         return _of_refusal(error, source, refusals)
     if isinstance(error, NotCompiled):
-        reason, line = str(error), source.line_of(error.__traceback__)
-        diagnostic = Diagnostic(message=reason, line=line, remedy=remedy(reason))
-        return failure(error.verdict, reason, [diagnostic])
+        return _advised(error.verdict, str(error), error, source)
+    if isinstance(error, PlanRefused):
+        return _advised("rejected", str(error), error, source)
     if isinstance(error, ValidationError):
-        reason, line = problem(error), source.line_of(error.__traceback__)
-        diagnostic = Diagnostic(message=reason, line=line, remedy=remedy(reason))
-        return failure("rejected", reason, [diagnostic])
+        return _advised("rejected", problem(error), error, source)
     if isinstance(error, CompilationError):
         return _of_compilation(error, source)
     if isinstance(error, SyntaxError) and error.filename == FILE:
@@ -96,6 +94,11 @@ def _explained(
     # A refusal that the submission swallowed is often why it failed later.
     earlier = [_diagnostic(refusal, line) for refusal, line in refusals]
     return _of_python(error, source.line_of(error.__traceback__), earlier)
+
+
+def _advised(verdict: Verdict, reason: str, error: BaseException, source: Source) -> Failure:
+    line = source.line_of(error.__traceback__)
+    return failure(verdict, reason, [Diagnostic(message=reason, line=line, remedy=remedy(reason))])
 
 
 def _of_refusal(

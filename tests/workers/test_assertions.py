@@ -1,4 +1,4 @@
-"""Kernels that print: only our own code runs in the measurer, yet the flood is the submission's."""
+"""Failed assertions print: only our own code runs there, yet the flood is the submission's."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from workers.measuring import measure
 from workers.servers import _environment
 
 
-def test_a_flood_of_prints_is_the_kernels(tmp_path: Path, submission: Submission) -> None:
+def test_a_flood_is_the_kernels(tmp_path: Path, submission: Submission) -> None:
     if probe().missing:
         pytest.skip("no jail here")
     profile = Profile(name="measure-0", readable=interpreter_paths(), env=_environment())
-    entry = "tests.workers.talkative_gpu:run"
+    entry = "tests.workers.failing_gpu:run"
     server = start_server(tmp_path / "run", "measure-0", profile, (), entry)
     task = Catalog()["softmax"].task
     try:
@@ -24,5 +24,5 @@ def test_a_flood_of_prints_is_the_kernels(tmp_path: Path, submission: Submission
         server.stop()
     assert measured.failure is not None
     assert measured.failure.verdict == "runtime_error"
-    assert "tl.device_print" in measured.failure.reason
-    assert measured.log.startswith("value: 1.0"), "the author sees the beginning of it"
+    assert "tl.device_assert" in measured.failure.reason
+    assert measured.log.startswith("Assertion"), "the author sees the beginning of it"

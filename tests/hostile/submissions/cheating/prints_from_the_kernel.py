@@ -1,4 +1,4 @@
-"""P10: device_print from every thread. Must be: checked or rejected."""
+"""P10: prints with a format that writes to our memory. Must be: rejected."""
 
 import triton
 import triton.language as tl
@@ -10,7 +10,7 @@ honest = solve  # noqa: F821
 
 @triton.jit
 def talkative(y):
-    tl.device_print("value", tl.program_id(0))
+    tl.device_print("%n", y.to(tl.int64))
 
 
 def solve(x):
