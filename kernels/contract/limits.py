@@ -14,6 +14,9 @@ BUFFERS = 4_096
 CASE_BYTES = 64 * GIB
 """Device memory of one case, buffers and guards."""
 
+ELEMENTS = 2**31 - 1
+"""Of an input or output, from the start of its buffer to its last: offsets in it fit int32."""
+
 HOST_VISIBLE_ELEMENTS = 65_536
 """Of one input whose values host code may read."""
 

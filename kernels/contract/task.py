@@ -184,7 +184,8 @@ class Task(Model):
         if any(parameter.host_visible for parameter in self.outputs):
             raise ValueError(f"task {self.name}: only inputs can be host_visible")
         for case in self.cases:
-            self.tensors(case)
+            for spec in self.tensors(case):
+                _check_reach(case, spec)
             for spec in self.host_visible(case):
                 _check_host_visible(case, spec)
             self.flops(case)
@@ -227,6 +228,14 @@ class Task(Model):
     def bytes(self, case: Case) -> int:
         """Fewest bytes that one call of a case must move."""
         return sum(evaluate(self.cost.bytes, sizes) for sizes in case.items)
+
+
+def _check_reach(case: Case, spec: TensorSpec) -> None:
+    if spec.reach > limits.ELEMENTS:
+        raise ValueError(
+            f"case {case.name}: {spec.name} takes up {spec.reach} elements of memory; make it "
+            f"smaller, it may take up 2**31-1"
+        )
 
 
 def _check_host_visible(case: Case, spec: TensorSpec) -> None:

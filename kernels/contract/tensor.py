@@ -83,12 +83,17 @@ class TensorSpec(Model):
         return count
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the buffer that the tensor needs, its offset included."""
+    def reach(self) -> int:
+        """Elements of the buffer that the tensor needs, its offset and gaps included."""
         if self.numel == 0:
             return 0
         last = sum((size - 1) * step for size, step in zip(self.shape, self.strides, strict=True))
-        return (self.offset + last + 1) * self.dtype.itemsize
+        return self.offset + last + 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the buffer that the tensor needs, its offset and gaps included."""
+        return self.reach * self.dtype.itemsize
 
 
 class NumberSpec(Model):

@@ -132,6 +132,7 @@ def test_integers_may_have_a_range() -> None:
         ({"outputs": (Parameter(name="y", shape=("K",)),)}, "unknown name 'K'"),
         ({"outputs": (Parameter(name="y", shape=("M-9",)),)}, "negative size"),
         ({"outputs": (Parameter(name="y", shape=("M",), dtype="float12"),)}, "float12"),
+        ({"outputs": (Parameter(name="y", shape=("M", "1073741824")),)}, "2147483648 elements"),
         ({"inputs": ({"name": "x"},)}, "either a shape"),
         ({"inputs": (shown(dtype="float16"),)}, "not of integers"),
         ({"inputs": (shown(dtype="bool"),)}, "not of integers"),
