@@ -9,6 +9,7 @@ from kernels.contract import (
     PointerArgument,
     Real,
     TensorMapArgument,
+    limits,
 )
 from tests.build.builds import AFTER_COPY, COPY, COPYING, built, failed, names, plan_of, task
 
@@ -28,6 +29,12 @@ def solve(x):
 """)
     assert failure.reason.startswith("argument 2 is how far two tensors lie apart")
     assert failure.diagnostics[0].line == AFTER_COPY + 4
+
+
+def test_how_many_elements_there_are_is_an_argument_for_the_largest_tensors() -> None:
+    most = task({"x": ("N",)}, {"y": ("N",)}, {"N": limits.ELEMENTS, "dtype": "bfloat16"})
+    (launch,) = plan_of("solve = lambda x: run(x, torch.empty_like(x))\n", most).launches()
+    assert IntegerArgument(type="i32", value=limits.ELEMENTS) in launch.arguments
 
 
 def test_scalars_in_every_width() -> None:

@@ -9,12 +9,13 @@ import torch
 from kernels.contract import DType, Relocation, View, limits
 from workers.facade import Refusal
 
-BASE = 0x5A17_C000_0000
+BASE = 0x3A17_C000_0000
 """First address: an unlikely number, so that no count or hash in a constant passes for one."""
 ALIGNMENT = 512
-GAP = 1 << 33
-"""Between storages, so that no count passes for the difference of two addresses; 4,096 fit."""
-_LEAST_DIFFERENCE = GAP >> 4
+GAP = 1 << 34
+"""Between storages, so that no count of a tensor's elements passes for the difference of two
+addresses, be it in units of 8 bytes; 4,096 fit."""
+_LEAST_DIFFERENCE = GAP // 8
 DTYPES = {getattr(torch, name.value): name for name in DType}
 
 
