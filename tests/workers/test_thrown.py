@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel
 
-from workers.thrown import was_thrown
+from workers.thrown import error_classes, was_thrown
 
 
 def caught(deed: Callable[[], object]) -> BaseException:
@@ -38,7 +38,12 @@ def call() -> None:
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("error", [KeyError, AssertionError, SystemExit])
+class Chatty(Exception):
+    def __init__(self) -> None:
+        super().__init__("with an argument")
+
+
+@pytest.mark.parametrize("error", [KeyError, SystemExit, StopIteration])
 @pytest.mark.parametrize("work", [loop, call])
 def test_what_a_thread_throws_is_known(
     work: Callable[[], None], error: type[BaseException]
@@ -47,6 +52,30 @@ def test_what_a_thread_throws_is_known(
     timer.start()
     assert was_thrown(caught(work))
     timer.join()
+
+
+def test_what_fills_in_its_arguments_is_known_where_nothing_can_raise() -> None:
+    timer = threading.Timer(0.05, throw_into, (threading.get_ident(), Chatty))
+    timer.start()
+    assert was_thrown(caught(loop))
+    timer.join()
+
+
+def test_what_is_of_a_class_that_came_later_is_known_unless_code_raised_it() -> None:
+    known = frozenset(error_classes())
+
+    class Later(Chatty):
+        pass
+
+    def refuse_later() -> None:
+        raise Later
+
+    timer = threading.Timer(0.05, throw_into, (threading.get_ident(), Later))
+    timer.start()
+    assert was_thrown(caught(call), known)
+    timer.join()
+    assert not was_thrown(caught(refuse_later), known)
+    assert not was_thrown(caught(lambda: dict[str, int]()["ours"]), known)
 
 
 def test_an_interrupt_is_known() -> None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from types import TracebackType
 
-from workers.thrown import was_thrown
+from workers.thrown import error_classes, was_thrown
 
 _PACKAGES = ("workers.", "kernels.")
 _MODULES = ("builtins", "json", "os", "signal", "threading", "time")
@@ -35,6 +35,7 @@ class Surroundings:
             if name in _MODULES or name.startswith(_PACKAGES)
         }
         self._process = dict(_process())
+        self._errors = frozenset(error_classes())
 
     def blame(self, error: BaseException) -> str | None:
         """One sentence if an error of our code is the submission's doing, None if it is ours.
@@ -49,7 +50,7 @@ class Surroundings:
     def _blame(self, error: BaseException) -> str | None:
         if _passes_through(error.__traceback__, self._file):
             return "code of the submission ran inside the judge's own and failed there"
-        if was_thrown(error):
+        if was_thrown(error, self._errors):
             return f"the submission threw {type(error).__name__} into the judge's own code"
         if isinstance(error, OSError):
             # The jail was fresh, with all that an honest submission needs.
