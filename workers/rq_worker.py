@@ -5,8 +5,8 @@ One queue per worker, since RQ can lose a job that it pops from several.
 
 import logging
 import os
+import signal
 import sys
-import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -20,7 +20,7 @@ from kernels import logs
 from workers import jobs, reruns
 from workers.settings import Settings
 
-_FAREWELL_S = 5.0
+_FAREWELL_S = 5
 """For telling Redis that a worker has ended; where Redis is away, the worker's keys expire."""
 
 _FUNCTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -75,9 +75,10 @@ class JudgeWorker(Worker):  # type: ignore[misc]
 
 
 def _end_soon() -> None:
-    deadline = threading.Timer(_FAREWELL_S, os._exit, (0,))
-    deadline.daemon = True
-    deadline.start()
+    # An alarm, not a thread: a signal handler may interrupt whoever holds a lock that threads need.
+    # Where a job has come meanwhile, RQ sets its own alarm and this one is forgotten.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.alarm(_FAREWELL_S)
 
 
 def work(queue_name: str, name: str) -> None:
