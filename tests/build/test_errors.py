@@ -66,6 +66,21 @@ def test_host_code_that_ends_its_process(code: str, how: str) -> None:
     assert failure.reason == f"the host function ended its process ({how})"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))",
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",
+        "os.closerange(3, 1024)\n    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))",
+    ],
+)
+def test_host_code_that_leaves_nothing_to_answer_with(code: str) -> None:
+    imports = "import os, resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    failure = failed(f"{imports}def solve(x):\n    {code}\n    return run(x, torch.empty_like(x))")
+    assert failure.verdict == "build_error"
+    assert "without files, descriptors or room" in failure.reason
+
+
 def test_an_error_of_ours_beside_an_honest_case_is_no_failure_of_its_own() -> None:
     request = BuildRequest(
         source=COPY + "def solve(x):\n    return run(x, torch.empty_like(x))\n",

@@ -15,7 +15,7 @@ from kernels.contract.wire import Failure
 from workers.build import assembly, case
 from workers.build.failures import BuildFailed, failure, of_exception
 from workers.build.kernels import write_whole
-from workers.build.schedule import ANSWERED, FAILED, ended, flush, silence
+from workers.build.schedule import ANSWERED, FAILED, STARVED, ended, flush, silence
 from workers.build.session import Session
 from workers.build.source import SubmissionRaised
 from workers.facade import Refusal
@@ -92,6 +92,12 @@ class Prepared:
 
     def work(self, number: int, helper: bool) -> int:
         """Trace a case in this process, a child; its exit status."""
+        try:
+            return self._worked(number, helper)
+        except OSError:  # it had all that an honest submission needs
+            return STARVED
+
+    def _worked(self, number: int, helper: bool) -> int:
         if helper:
             silence()
         else:

@@ -16,9 +16,13 @@ from workers.build.claims import Claim, Claims
 from workers.build.failures import BuildFailed
 
 _REMEDY = "look for a loop or a wait without end, or compile fewer kernels and configurations"
+_STARVED = (
+    "the host function left its process without files, descriptors or room in the scratch folder",
+    "keep no files, and leave the process's limits and folders as they are",
+)
 _WATCH_SECONDS = 0.1
-ANSWERED, FAILED = 30, 31
-"""Exit statuses of a process that wrote its answer, or why it has none."""
+ANSWERED, FAILED, STARVED = 30, 31, 32
+"""Exit statuses of a process that wrote its answer, or why it has none, or could do neither."""
 
 
 @dataclass
@@ -121,6 +125,8 @@ class Schedule:
             if status == FAILED:
                 self._open = {number for number in self._open if number < job.number}
                 self._waiting.clear()
+        elif status == STARVED:
+            raise BuildFailed("build_error", *_STARVED)
         elif interrupted:
             self._waiting.insert(0, job.number)
         else:
