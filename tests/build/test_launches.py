@@ -17,7 +17,13 @@ ELEMENT_TYPES = ("float16", "float32", "float64", "bfloat16", "int32", "int8")
 
 
 @pytest.mark.parametrize(
-    "apart", ["y.data_ptr() - x.data_ptr()", "(x[3:].data_ptr() - y.data_ptr()) // 4"]
+    "apart",
+    [
+        "y.data_ptr() - x.data_ptr()",
+        "(x[3:].data_ptr() - y.data_ptr()) // 4",
+        "(y.data_ptr() - x[3:].data_ptr()) // 4",
+        "x.data_ptr() - y[99:].data_ptr()",
+    ],
 )
 def test_how_far_tensors_lie_apart_is_no_argument(apart: str) -> None:
     failure = failed(f"""
@@ -35,6 +41,26 @@ def test_how_many_elements_there_are_is_an_argument_for_the_largest_tensors() ->
     most = task({"x": ("N",)}, {"y": ("N",)}, {"N": limits.ELEMENTS, "dtype": "bfloat16"})
     (launch,) = plan_of("solve = lambda x: run(x, torch.empty_like(x))\n", most).launches()
     assert IntegerArgument(type="i32", value=limits.ELEMENTS) in launch.arguments
+
+
+def test_honest_numbers_beside_large_tensors_are_no_distance() -> None:
+    case = plan_of("""
+@triton.jit
+def sized(x_ptr, count: "i64"):
+    tl.store(x_ptr, count)
+
+def solve(x):
+    tensors = [torch.empty(gib, 1 << 30, dtype=torch.int8, device="cuda") for gib in (5, 4, 3, 2)]
+    for tensor in [x, *tensors]:
+        for other in [x, *tensors]:
+            for size in (1, 2, 4, 8):
+                sized[(1,)](tensor, tensor.numel() * other.shape[0] // size)
+    for count in [*range(2**29, 2**35, 2**29 // 5), *(2**power for power in range(63))]:
+        sized[(1,)](x, count)
+    return run(x, torch.empty_like(x))
+""")
+    sized = [launch for launch in case.launches() if len(launch.arguments) == 2]
+    assert all(isinstance(launch.arguments[1], IntegerArgument) for launch in sized)
 
 
 def test_scalars_in_every_width() -> None:

@@ -9,13 +9,13 @@ import torch
 from kernels.contract import DType, Relocation, View, limits
 from workers.facade import Refusal
 
-BASE = 0x3A17_C000_0000
+BASE = 0x5A17_C000_0000
 """First address: an unlikely number, so that no count or hash in a constant passes for one."""
 ALIGNMENT = 512
-GAP = 1 << 34
-"""Between storages, so that no count of a tensor's elements passes for the difference of two
-addresses, be it in units of 8 bytes; 4,096 fit."""
-_LEAST_DIFFERENCE = GAP // 8
+GAP = 0x16A_09E6_6600
+"""Between storages. As odd, and so large that no count of elements passes for the difference of two
+addresses, even in units of 8 bytes; 4,096 end below 2**53, so that addresses are whole floats."""
+_LEAST_DIFFERENCE = GAP >> 4
 DTYPES = {getattr(torch, name.value): name for name in DType}
 
 
@@ -89,11 +89,16 @@ class Memory:
         """Whether a number is how far two tensors lie apart, in bytes or in elements."""
         if abs(value) < _LEAST_DIFFERENCE:
             return False
-        return any(self._apart(one, value * size) for size in (1, 2, 4, 8) for one in self._starts)
+        places = self.allocations
+        return any(self._apart(one, value * size) for size in (1, 2, 4, 8) for one in places)
 
-    def _apart(self, start: int, distance: int) -> bool:
-        found = self.find(start + distance)
-        return found is not None and found[0].address != start
+    def _apart(self, one: Allocation, distance: int) -> bool:
+        """Whether something in another allocation lies so far behind something in this one."""
+        first = one.address + distance
+        index = bisect.bisect_right(self._starts, first + one.nbytes) - 1
+        if index in (-1, one.index):
+            return False
+        return first <= self.allocations[index].address + self.allocations[index].nbytes
 
     def whole(self, index: int) -> View:
         """All bytes of an allocation."""
