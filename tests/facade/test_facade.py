@@ -130,6 +130,17 @@ def test_device_facts_are_those_of_the_contract() -> None:
     )
 
 
+def test_libraries_that_nothing_uses_answer_as_on_a_gpu() -> None:
+    def host() -> Any:
+        backends: Any = torch.backends
+        plans = backends.cuda.cufft_plan_cache
+        plans.max_size = 8
+        plans[0].clear()
+        return backends.cudnn.version(), plans.size, plans.max_size, plans[0].max_size
+
+    assert in_facade(host) == (92_000, 0, 8, 8)
+
+
 def test_streams_events_and_ranges_are_one_order_of_work() -> None:
     class Noting(Hooks):
         def __init__(self) -> None:

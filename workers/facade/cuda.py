@@ -12,6 +12,9 @@ from workers.facade.placement import check_index
 from workers.facade.properties import capability, torch_properties
 
 CUDA_VERSION = "12.8"
+_CUDNN_VERSION = 92_000
+_NO_PLANS = {"size": 0, "max_size": 4_096}
+"""Of cuFFT."""
 
 
 def install(device: Device, hooks: Hooks) -> None:
@@ -30,7 +33,9 @@ def install(device: Device, hooks: Hooks) -> None:
     _replace(torch, {"Stream": streams.Stream, "Event": event})
     _replace(torch.version, {"cuda": CUDA_VERSION})
     _replace(torch.backends.cuda, {"is_built": _constant(True)})
+    _replace(torch.backends.cuda.cuFFTPlanCache, {**_NO_PLANS, "clear": _constant(None)})
     _replace(torch.backends.cudnn, {"is_available": _constant(True)})
+    _replace(torch.backends.cudnn, {"version": _constant(_CUDNN_VERSION)})
     _replace(torch._C, {name: _constant(value) for name, value in _PRIVATE.items()})
 
 
