@@ -124,6 +124,8 @@ def test_what_a_batch_norm_writes_unsaid_is_not_left_out() -> None:
         ("y.resize_(10 ** 6)", "tensor.resize_() grows a device tensor", "allocate a new tensor"),
         ("y.copy_(x * torch.ones(100))", "found cuda:0 and cpu", "move the CPU tensor"),
         ("torch.ones(9, device='meta').cuda()", "no values that could be moved", "to_empty"),
+        ("torch.full(y.shape, 3., out=y, device='meta')", "device type meta does not", "leave the"),
+        ("with torch.device('meta'): torch.zeros(100, out=y)", "device type meta", "leave the"),
         ("y.copy_(torch.empty(100, device='meta'))", "found cuda:0 and meta", "to_empty"),
         ("x.__dlpack__()", "handed to another library", "launch Triton kernels only"),
         ("x.__cuda_array_interface__", "handed to another library", "launch Triton kernels only"),

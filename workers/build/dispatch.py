@@ -1,6 +1,7 @@
 """The torch dispatch mode that records what reaches the device below every torch function."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -42,6 +43,7 @@ _FILLS = {"aten.zero_.default", "aten.fill_.Scalar"}
 """Operations that may write an element twice."""
 _WRITTEN_IN_SECRET = ("running_mean", "running_var")
 """Arguments that a batch norm writes while it trains, though its schema says nothing of that."""
+_NONE: Mapping[str, Any] = MappingProxyType({})
 _READS = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 _TORCH = ("aten", "prims", "prim", "profiler")
 """Namespaces of operations that torch itself carries out."""
@@ -83,6 +85,11 @@ class RecordingMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         if shapes.asked() or not any_on_device((args, kwargs)):
             kwargs.pop("pin_memory", None)
+            if shapes.asked() and _changed(func, args, kwargs):
+                raise self._recorder.refused(
+                    f"{_spoken(name)}: device type meta does not match that of out (cuda)",
+                    "leave the device argument away, or give an out of the meta device",
+                )
             return shapes.as_shapes(func(*args, **kwargs), device_tensors((args, kwargs)))
         if func is _COPY and shapes.is_shape(args[0]):
             return args[0]
@@ -249,10 +256,12 @@ def _like(value: Any) -> Any:
     return torch.empty_like(value) if shapes.is_shape(value) else value
 
 
-def _changed(func: OpOverload, args: tuple[Any, ...]) -> list[torch.Tensor]:
-    """Tensors of the GPU among the positional arguments that an operation writes."""
+def _changed(
+    func: OpOverload, args: tuple[Any, ...], kwargs: Mapping[str, Any] = _NONE
+) -> list[torch.Tensor]:
+    """Tensors of the GPU among the arguments that an operation writes."""
     arguments = func._schema.arguments
-    given = dict(zip((a.name for a in arguments), args, strict=False))
+    given = {**dict(zip((a.name for a in arguments), args, strict=False)), **kwargs}
     names = [a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write]
     if given.get("training", True):
         names += _WRITTEN_IN_SECRET
