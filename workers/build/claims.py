@@ -34,13 +34,17 @@ class Claims:
         folder.mkdir(parents=True, exist_ok=True)
 
     def take(self, key: str, function: str) -> bool:
-        """Claim a kernel; False if another process has it."""
+        """Claim a kernel; False if another process has it, OSError if nothing can be written."""
         try:
             file = os.open(self._claim(key), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         except FileExistsError:
             return False
-        with os.fdopen(file, "w") as claim:
-            claim.write(f"{os.getpid()} {processor_time(os.getpid())} {function}")
+        try:
+            with os.fdopen(file, "w") as claim:
+                claim.write(f"{os.getpid()} {processor_time(os.getpid())} {function}")
+        except OSError:  # nobody's claim would be waited for until time is up
+            self.release(key)
+            raise
         return True
 
     def release(self, key: str) -> None:
