@@ -12,7 +12,16 @@ from kernels.contract import DEVICES
 from kernels.contract.tensor import nested
 from kernels.contract.wire import AnswerRefused, Failure, InterpretAnswer, InterpretRequest, Run
 from workers.facade import DeviceDriver, Facade, Hooks
-from workers.interpret import bfloat16, dot, libdevice, memory, submission, tensors, unsupported
+from workers.interpret import (
+    bfloat16,
+    dot,
+    libdevice,
+    loops,
+    memory,
+    submission,
+    tensors,
+    unsupported,
+)
 from workers.interpret.caveats import Caveats, standing
 from workers.interpret.faults import failure_of
 from workers.interpret.kernels import Launcher, install_autotuner
@@ -43,6 +52,7 @@ def prepare(message: InterpretRequest, caveats: Caveats) -> Facade:
     addresses = memory.Memory(caveats)
     bfloat16.install()
     dot.install()
+    loops.install()
     unsupported.install()
     libdevice.install(caveats)
     memory.install(addresses)
