@@ -36,7 +36,7 @@ from kernels.contract.wire import (
     KernelFacts,
     Run,
 )
-from workers.answers import garbled, run_submitted, signal_name
+from workers.answers import JudgeFault, garbled, run_submitted, signal_name
 from workers.jail import JailClient, Limits, Status
 from workers.ours import ask
 
@@ -60,7 +60,10 @@ def check(
     submission: Submission, task: Task, reference: Path, plan: Plan,
     interpreter: JailClient, ours: JailClient,
 ) -> Checked:  # fmt: skip
-    """Run the interpreted cases; JudgeFault or JailUnavailable if we fail."""
+    """Run the interpreted cases; JudgeFault if it can run none, or with JailUnavailable if we fail.
+
+    Cases that it cannot run are left out, and a caveat says so.
+    """
     runs = tuple(_runs(task))
     seed = secrets.randbits(63)
     inputs = _make_inputs(task, reference, seed, runs, ours)
@@ -85,14 +88,19 @@ def check(
     answer, results = InterpretAnswer(completed=0, failure=failure), list[bytes]()
     if failure is None:
         answer, results = _read(outcome.result, task, runs)
-    done = runs[: answer.completed]
+    done = answer.with_results(runs)
     cases = _compare(task, reference, seed, done, results, ours) if done else ()
     diagnostics: tuple[Diagnostic, ...] = ()
     if answer.failure is not None:
         failed = task.case(runs[answer.completed].case)
         cases = (*(c for c in cases if c.case != failed.name), _failed(failed, answer.failure))
         diagnostics = answer.failure.diagnostics
-    return Checked(cases, answer.caveats, diagnostics, outcome.output, outcome.wall_s)
+    if not cases:
+        raise JudgeFault(f"no case can be judged here: {_why(answer)}", lasting=True)
+    caveats = answer.caveats
+    if answer.left_out:
+        caveats += (f"{len(answer.left_out)} of {len(runs)} runs were left out: {_why(answer)}.",)
+    return Checked(cases, caveats, diagnostics, outcome.output, outcome.wall_s)
 
 
 def _runs(task: Task) -> Iterator[Run]:
@@ -127,6 +135,11 @@ def _compare(
     return CompareAnswer.unpack(answer)[0].cases
 
 
+def _why(answer: InterpretAnswer) -> str:
+    reasons = iter(answer.left_out.values())
+    return next(reasons, "all cases are too large for the CPU interpreter")[:400]
+
+
 def _read(data: bytes, task: Task, runs: tuple[Run, ...]) -> tuple[InterpretAnswer, list[bytes]]:
     try:
         answer, results = InterpretAnswer.unpack(data)
@@ -143,7 +156,7 @@ def _expect(
     if short < 0 or (short > 0) != (answer.failure is not None):
         raise AnswerRefused("it must complete all runs or say why not")
     specs: list[TensorSpec] = []
-    for run in runs[: answer.completed]:
+    for run in answer.with_results(runs):
         specs += task.results(task.case(run.case))
     if [len(result) for result in results] != [spec.nbytes for spec in specs]:
         raise AnswerRefused("its results do not have the sizes of the task's outputs")

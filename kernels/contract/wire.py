@@ -4,6 +4,7 @@ Every message is one frame (`frame.py`): the model's JSON as header, raw bytes a
 Answers of `build` and `interpret` are hostile input.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError
@@ -175,14 +176,21 @@ class InterpretRequest(Message):
 
 
 class InterpretAnswer(Message):
-    """Blobs: for each completed run, the contiguous bytes of each result, in order."""
+    """Blobs: for each run with results, the contiguous bytes of each, in order."""
 
     completed: int = Field(ge=0, le=1000)
-    """Runs that ended well, from the first."""
+    """Runs that did not fail, from the first."""
     failure: Failure | None = None
     """Of the run after those."""
+    left_out: dict[int, ShortText] = Field({}, max_length=1000)
+    """Of completed runs that the interpreter cannot run and that have no results: why, by place."""
     caveats: tuple[ShortText, ...] = Field((), max_length=16)
     """What the interpreter cannot vouch for in this submission."""
+
+    def with_results(self, runs: Sequence[Run]) -> tuple[Run, ...]:
+        """Those of the runs asked for that have results."""
+        done = enumerate(runs[: self.completed])
+        return tuple(run for place, run in done if place not in self.left_out)
 
 
 class CompareRequest(Message):

@@ -195,6 +195,9 @@ def answers(draw: st.DrawFn) -> bytes:
     }
     document: Any = {
         "completed": draw(st.sampled_from([0, 1, 2, 3, 1000, -1, 10**9])),
+        "left_out": draw(
+            st.dictionaries(st.sampled_from(["0", "1", "-1", "x"]), st.sampled_from(WORDS))
+        ),
         "failure": draw(st.none() | st.just(failure)),
         "caveats": draw(st.lists(st.sampled_from(WORDS), max_size=17)),
     }
@@ -214,7 +217,8 @@ def test_an_answer_of_the_interpreter_is_refused_or_reported(data: bytes) -> Non
     answer, results = checking._read(data, COPYING, RUNS)
     assert isinstance(answer, InterpretAnswer)
     if answer.failure is None:
-        assert (answer.completed, len(results)) == (len(RUNS), len(RUNS))
+        assert answer.completed == len(RUNS)
+        assert len(results) == len(answer.with_results(RUNS))
         return
     case = checking._failed(COPYING.cases[0], answer.failure)
     report = reports.judged(

@@ -48,9 +48,10 @@ class Interpreter:
         answer, blobs = InterpretAnswer.unpack(
             self.ask(request.pack(tuple(_storage_bytes(tensor) for tensor in inputs)))
         )
+        wanted = task.results(case) if answer.with_results(request.runs) else ()
         results = [
             torch.frombuffer(bytearray(blob), dtype=getattr(torch, spec.dtype.value))
-            for blob, spec in zip(blobs, task.results(case), strict=bool(answer.completed))
+            for blob, spec in zip(blobs, wanted, strict=True)
         ]
         return answer, results
 

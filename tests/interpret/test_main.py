@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from kernels.contract import DeviceName
-from kernels.contract.wire import Failure, InterpretRequest
+from kernels.contract import DeviceName, Distribution
+from kernels.contract.wire import Failure, InterpretAnswer, InterpretRequest, Run
 from tests.interpret.interpreter import Interpreter, vectors
 
 HEAD = """
@@ -108,14 +108,47 @@ def test_a_kernels_failure_has_the_kernels_line(interpreter: Interpreter) -> Non
     assert found.diagnostics[0].line == 8
 
 
-def test_what_the_interpreter_cannot_run_is_not_called_wrong(interpreter: Interpreter) -> None:
-    source = (
-        HEAD.replace("* 2", '; tl.inline_asm_elementwise("", "=r,r", [at], tl.int32, True, 1)')
-        + "def solve(a):\n    double[(1,)](a, torch.empty_like(a), 10, BLOCK=16)\n"
+ASSEMBLY = HEAD.replace("* 2", '; tl.inline_asm_elementwise("", "=r,r", [at], tl.int32, True, 1)')
+GLUON = """
+import torch
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def double(a, y, N, BLOCK: gl.constexpr):
+    at = gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [4], [0]))
+    gl.store(y + at, gl.load(a + at, mask=at < N) * 2, mask=at < N)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "what"), [(ASSEMBLY, "inline assembly"), (GLUON, "Gluon kernels")]
+)
+def test_cases_that_the_interpreter_cannot_run_are_left_out(
+    interpreter: Interpreter, head: str, what: str
+) -> None:
+    source = head + (
+        "calls = []\n"
+        "def solve(a):\n"
+        "    calls.append(a)\n"
+        "    if len(calls) == 1:\n"
+        "        double[(1,)](a, torch.empty_like(a), 10, BLOCK=16)\n"
+        "    return torch.zeros_like(a)\n"
     )
-    found = failure(interpreter, source)
-    assert found.verdict == "runtime_error"
-    assert "the CPU interpreter cannot run inline assembly" in found.reason
+    task = vectors(10)
+    run = Run(case="only", distribution=Distribution.NORMAL, round=0)
+    request = InterpretRequest(
+        source=source, entry="solve", task=task, device=DeviceName.H200, runs=(run, run)
+    )
+    values = VALUES.numpy().tobytes()
+    answer, results = InterpretAnswer.unpack(interpreter.ask(request.pack((values, values))))
+    assert answer.failure is None
+    assert answer.completed == 2
+    assert answer.left_out == {
+        0: f"the CPU interpreter cannot run {what}: only a GPU can judge this"
+    }
+    assert (answer.with_results((run, run)), results) == ((run,), [bytes(40)])
 
 
 def test_tf32_is_as_coarse_as_on_the_gpu(interpreter: Interpreter) -> None:

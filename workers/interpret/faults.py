@@ -30,7 +30,7 @@ class IllegalAddress(Fault):
 
 
 class Unsupported(Fault):
-    """The interpreter cannot run this; nothing is said against the submission."""
+    """The interpreter cannot run this: the case is left out, and not the submission's fault."""
 
 
 class InputChanged(Fault):
@@ -54,8 +54,8 @@ def _explained(error: BaseException, path: str) -> Failure:
     cause = innermost(error)
     line = line_in(cause.__traceback__, path) or line_in(error.__traceback__, path)
     remedy = cause.remedy if isinstance(cause, Refusal) else None
-    diagnostic = Diagnostic(message=_shown(cause)[:_MESSAGE], line=line, remedy=remedy)
-    reason = _shown(cause).replace("\n", " ")[:_REASON]
+    diagnostic = Diagnostic(message=shown(cause)[:_MESSAGE], line=line, remedy=remedy)
+    reason = shown(cause).replace("\n", " ")[:_REASON]
     return Failure(verdict=_verdict(cause), reason=reason, diagnostics=(diagnostic,))
 
 
@@ -77,6 +77,18 @@ def line_in(trace: TracebackType | None, path: str) -> int | None:
     return line
 
 
+def shown(cause: BaseException) -> str:
+    """What an exception says, as a report can hold it."""
+    if isinstance(cause, Refusal):
+        text = cause.reason
+    elif isinstance(cause, Fault):
+        text = str(cause)
+    else:
+        text = "".join(traceback.format_exception_only(cause)).strip()
+    # Submitted text may hold half a character, which no report can.
+    return text.encode("utf-8", "replace").decode()
+
+
 _Verdict = Literal["rejected", "build_error", "memory_violation", "wrong_answer", "runtime_error"]
 
 
@@ -92,14 +104,3 @@ def _verdict(cause: BaseException) -> _Verdict:
             return "build_error"
         case _:
             return "runtime_error"
-
-
-def _shown(cause: BaseException) -> str:
-    if isinstance(cause, Refusal):
-        text = cause.reason
-    elif isinstance(cause, Fault):
-        text = str(cause)
-    else:
-        text = "".join(traceback.format_exception_only(cause)).strip()
-    # Submitted text may hold half a character, which no report can.
-    return text.encode("utf-8", "replace").decode()

@@ -1,12 +1,14 @@
 """What the interpret server calls: runs a submission on CPU tensors, in the jail."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from triton import knobs
 from triton.runtime import driver
+from triton.runtime.errors import InterpreterError
 
 from kernels.contract import DEVICES
 from kernels.contract.tensor import nested
@@ -23,8 +25,10 @@ from workers.interpret import (
     unsupported,
 )
 from workers.interpret.caveats import Caveats, standing
-from workers.interpret.faults import failure_of
+from workers.interpret.faults import Unsupported, failure_of, innermost, shown
 from workers.interpret.kernels import Launcher, install_autotuner
+
+_REASON = 500
 
 
 def run(request: bytes) -> bytes:
@@ -37,11 +41,14 @@ def run(request: bytes) -> bytes:
     caveats = Caveats()
     for text in standing(message.task):
         caveats.add(text)
-    facade = prepare(message, caveats)
-    results: list[bytes] = []
-    completed, failure = _run_all(message, facade, iter(blobs), results)
-    answer = InterpretAnswer(completed=completed, failure=failure, caveats=caveats.all())
-    return answer.pack(tuple(results))
+    ended = _run_all(message, prepare(message, caveats), iter(blobs))
+    answer = InterpretAnswer(
+        completed=ended.completed,
+        failure=ended.failure,
+        left_out=ended.left_out,
+        caveats=caveats.all(),
+    )
+    return answer.pack(tuple(ended.results))
 
 
 def prepare(message: InterpretRequest, caveats: Caveats) -> Facade:
@@ -76,21 +83,35 @@ class _NotingHooks(Hooks):
         self._caveats.add(text)
 
 
-def _run_all(
-    message: InterpretRequest, facade: Facade, blobs: Iterator[bytes], results: list[bytes]
-) -> tuple[int, Failure | None]:
-    """Runs that ended well, adding their results, and the failure of the next."""
-    completed = 0
+@dataclass
+class _Ended:
+    """How the runs ended, from the first: all of them, or those before a failure."""
+
+    completed: int = 0
+    failure: Failure | None = None
+    results: list[bytes] = field(default_factory=list)
+    left_out: dict[int, str] = field(default_factory=dict)
+    """Of completed runs that the interpreter could not run: why, by their place."""
+
+
+def _run_all(message: InterpretRequest, facade: Facade, blobs: Iterator[bytes]) -> _Ended:
+    ended = _Ended()
     path = submission.write(message.source)
     try:
         with facade:
             solve = submission.load(path, message.entry)
         for each in message.runs:
-            results += _run_once(message, each, solve, facade, blobs)
-            completed += 1
+            try:
+                ended.results += _run_once(message, each, solve, facade, blobs)
+            except (InterpreterError, Unsupported) as error:
+                cause = innermost(error)
+                if not isinstance(cause, Unsupported):
+                    raise
+                ended.left_out[ended.completed] = shown(cause)[:_REASON]
+            ended.completed += 1
     except BaseException as error:  # noqa: BLE001  whatever a submission raises is its failure
-        return completed, failure_of(error, path)
-    return completed, None
+        ended.failure = failure_of(error, path)
+    return ended
 
 
 def _run_once(

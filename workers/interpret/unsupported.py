@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from triton.experimental.gluon._runtime import GluonJITFunction
 from triton.runtime import interpreter
 
 from workers.interpret.faults import Unsupported
@@ -17,6 +18,7 @@ def install() -> None:
     """Replace what the interpreter of this process lacks by a clear refusal, for good."""
     for method, what in _MISSING.items():
         setattr(interpreter.InterpreterBuilder, method, _refusal(what))
+    GluonJITFunction.run = _refusal("Gluon kernels")
 
 
 def _refusal(what: str) -> Any:
