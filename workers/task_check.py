@@ -4,6 +4,7 @@ Everything goes through the same jails and functions as a submission does, witho
 """
 
 import json
+import re
 import secrets
 import subprocess
 import sys
@@ -11,9 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from kernels.catalog import TaskFolder
 from kernels.contract import DeviceName, Plan, Submission, Verdict, strongest
+from kernels.contract.bundle import first_problem
 from kernels.fixtures import CatalogError, fixture, fixture_files
+from workers.answers import JudgeFault
 from workers.building import build
 from workers.checking import check
 from workers.jail import JailClient
@@ -41,9 +46,12 @@ class TaskCheck:
     """How often the solutions are checked."""
 
     def run(self) -> Iterator[Finding]:
-        """All findings, as they come."""
+        """All findings, as they come; with a reference that cannot be run, it is the last."""
         yield self._statement()
-        yield from self._reference()
+        broken, problems = self._reference()
+        yield from (Finding("reference.py", problem) for problem in problems or [""])
+        if broken:
+            return
         for path in self.folder.solutions:
             yield self._solution(path)
         verdict, reason = next(self._judge(self.folder.starter))
@@ -58,7 +66,8 @@ class TaskCheck:
         said = call in self.folder.statement
         return Finding("statement.md", "" if said else f"does not name {call}, what is asked for")
 
-    def _reference(self) -> Iterator[Finding]:
+    def _reference(self) -> tuple[bool, list[str]]:
+        """Whether it cannot be run, and what is wrong with it."""
         request = {
             "task": self.folder.task.model_dump(mode="json"),
             "reference": str(self.folder.reference),
@@ -68,9 +77,10 @@ class TaskCheck:
             [sys.executable, "-m", "workers.measure.selftest"],
             input=json.dumps(request), capture_output=True, text=True, cwd=ROOT, check=False,
         )  # fmt: skip
-        found = json.loads(ended.stdout) if ended.returncode == 0 else [ended.stderr[-500:]]
-        for problem in found or [""]:
-            yield Finding("reference.py", problem)
+        if ended.returncode != 0:
+            return True, [_raised(ended.stderr, self.folder.reference)]
+        found: list[str] = json.loads(ended.stdout)
+        return False, found
 
     def _solution(self, path: Path) -> Finding:
         subject, source = f"solutions/{path.name}", path.read_text("utf-8")
@@ -99,7 +109,12 @@ class TaskCheck:
 
         A build error if it must keep to registers and does not.
         """
-        task, submission = self.folder.task, self._submission(source)
+        task = self.folder.task
+        try:
+            submission = self._submission(source)
+        except ValidationError as error:
+            yield Verdict.REJECTED, f"it cannot be submitted: {first_problem(error)}"
+            return
         values = host_values(task, self.folder.reference, self._jail("measure"))
         built = build(submission, task, self._jail("build"), values)
         if built.bundle is None:
@@ -111,10 +126,15 @@ class TaskCheck:
             yield Verdict.BUILD_ERROR, f"{spilling} spills registers"
             return
         for _ in range(seeds):
-            checked = check(
-                submission, task, self.folder.reference, built.bundle.plan,
-                self._jail("interpret"), self._jail("measure"),
-            )  # fmt: skip
+            try:
+                checked = check(
+                    submission, task, self.folder.reference, built.bundle.plan,
+                    self._jail("interpret"), self._jail("measure"),
+                )  # fmt: skip
+            except JudgeFault as fault:
+                said = _raised(fault.detail, self.folder.reference)
+                yield Verdict.JUDGE_ERROR, f"{fault}; {said}" if said else str(fault)
+                return
             worst = strongest([case.verdict for case in checked.cases])
             yield worst, next((c.reason for c in checked.cases if c.verdict is worst), "")
 
@@ -133,6 +153,13 @@ class TaskCheck:
 
     def _jail(self, name: str) -> JailClient:
         return JailClient(socket_of(self.settings, name))
+
+
+def _raised(traceback: str, path: Path) -> str:
+    """The exception at the end of a printed traceback, and its last line in a file."""
+    lines = re.findall(rf'File "{re.escape(str(path))}", line (\d+)', traceback)
+    what = re.sub(r"^(\w+\.)+", "", traceback.strip().rpartition("\n")[2])
+    return f"{path.name}, line {lines[-1]}: {what}" if lines else what
 
 
 def _spilling(plan: Plan) -> str:

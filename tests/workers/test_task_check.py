@@ -9,6 +9,24 @@ from kernels.fixtures import fixtures
 from kernels.new_task import make, new_task
 from workers.commands import check_tasks
 
+GLUON = """
+import torch
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+@gluon.jit
+def add_one(x, y, N, BLOCK: gl.constexpr):
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, gl.BlockedLayout([1], [32], [4], [0]))
+    gl.store(y + at, gl.load(x + at, mask=at < N) + 1, mask=at < N)
+
+
+def solve(x):
+    y = torch.empty_like(x)
+    add_one[(-(-x.numel() // 1024),)](x, y, x.numel(), BLOCK=1024)
+    return y
+"""
+
 
 def test_a_new_task_passes_and_its_faults_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -41,6 +59,45 @@ def test_a_new_task_passes_and_its_faults_are_found(
     assert "wrong_answer: y differs" in lines["add_one/solutions/wrong.py"]
     assert "does not name `solve(x)`" in lines["add_one/statement.md"]
     assert len(lines) == 10
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("x.double() + 1", "x.double( + 1", "reference.py, line 8: SyntaxError: '(' was never"),
+        ("x.double() + 1", "x.double() + one", "reference.py, line 8: NameError: name 'one' is"),
+        ("x.double() + 1", "x.double()[1:]", "returned (0,) for y, the task says (1,)"),
+    ],
+)
+def test_a_broken_reference_is_told_by_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+) -> None:
+    answer = checked(make("add_one", tmp_path) / "reference.py", old, new, monkeypatch)
+    assert "add_one/solutions" not in answer
+    assert f"FAIL add_one/reference.py {said}" in answer.replace("ReferenceBroken: reference ", "")
+
+
+def test_failures_of_the_judge_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make("add_one", tmp_path)
+    (folder / "solutions" / "gluon.py").write_text(GLUON)
+    (folder / "solutions" / "wide.py").write_text("")
+    rule = "\n\ndef accept(arguments, results):\n    return results[7]\n\n\ndef baseline"
+    answer = checked(folder / "reference.py", "\n\ndef baseline", rule, monkeypatch)
+    faults = "judge_error: comparing results failed inside the judge; reference.py, line 12: Index"
+    assert f"FAIL add_one/solutions/plain.py seed 1: {faults}" in answer
+    assert "the CPU interpreter cannot run Gluon kernels: only a GPU can judge this" in answer
+    assert "FAIL add_one/solutions/wide.py seed 1: rejected: it cannot be submitted" in answer
+
+
+def checked(file: Path, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is said of the task with a file of its own changed."""
+    file.write_text(file.read_text().replace(old, new))
+    file.parent.parent.chmod(0o755)  # the jail's users must reach it
+    monkeypatch.setenv("KERNELJUDGE_TASKS_DIR", str(file.parent.parent))
+    answer = CliRunner().invoke(check_tasks, ["--seeds", "1"])
+    assert answer.exit_code == 1
+    assert not answer.exception or isinstance(answer.exception, SystemExit)
+    return answer.output
 
 
 @pytest.mark.parametrize("name", ["Upper", "with-dash", "", "../up"])
