@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from kernels import statements
 from kernels.catalog import TaskFolder
 from kernels.contract import DeviceName, Plan, Submission, Verdict, strongest
 from kernels.contract.bundle import first_problem
@@ -47,7 +48,8 @@ class TaskCheck:
 
     def run(self) -> Iterator[Finding]:
         """All findings, as they come; with a reference that cannot be run, it is the last."""
-        yield self._statement()
+        said = list(statements.problems(self.folder.task, self.folder.statement))
+        yield from (Finding("statement.md", problem) for problem in said or [""])
         broken, problems = self._reference()
         yield from (Finding("reference.py", problem) for problem in problems or [""])
         if broken:
@@ -59,12 +61,6 @@ class TaskCheck:
         yield Finding("starter.py", "" if wrong else f"{verdict}, not a wrong answer: {reason}")
         for path in fixture_files(self.folder.path):
             yield from self._fixture(path)
-
-    def _statement(self) -> Finding:
-        task = self.folder.task
-        call = f"`{task.entry}({', '.join(parameter.name for parameter in task.inputs)})`"
-        said = call in self.folder.statement
-        return Finding("statement.md", "" if said else f"does not name {call}, what is asked for")
 
     def _reference(self) -> tuple[bool, list[str]]:
         """Whether it cannot be run, and what is wrong with it."""

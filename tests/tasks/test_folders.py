@@ -54,12 +54,6 @@ def test_every_submission_could_be_submitted(folder: TaskFolder) -> None:
         assert (folder.task.entry in _functions(source)) != (path.stem == "no_entry"), path
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_the_statement_names_what_is_passed(folder: TaskFolder) -> None:
-    names = ", ".join(parameter.name for parameter in folder.task.inputs)
-    assert f"`{folder.task.entry}({names})`" in folder.statement
-
-
 def _functions(source: str) -> set[str]:
     body = ast.parse(source).body
     return {node.name for node in body if isinstance(node, ast.FunctionDef)}

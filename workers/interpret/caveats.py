@@ -33,9 +33,7 @@ def standing(task: Task) -> Sequence[str]:
         "The interpreter says nothing about speed.",
     ]
     if left_out:
-        texts.append(
-            f"{left_out} of {len(task.cases)} cases are left to a GPU and were not run."
-        )
+        texts.append(f"{left_out} of {len(task.cases)} cases are left to a GPU and were not run.")
     if _has_small_floats(task):
         texts.append("The interpreter rounds some conversions to 8-bit floats wrongly.")
     return texts
