@@ -5,12 +5,18 @@ import math
 import torch
 
 SIGMAS = 6
-LAGS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+NEAR, ALL, SEEDS = 0.1, 0.4, 0.2
+"""The largest correlations: among the first START elements, among all, and of two seeds' masks.
+Those of plain hashes of the place are up to 0.04, 0.25 and 0.13."""
+FALSE_ALARM = 1e-9
+"""How often a look at all distances blames independent draws by chance, at most."""
 STEPS = {torch.float32: 2.0**-22, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 """Twice the relative spacing of each type's numbers, for a product rounded twice."""
-MOST = 65536
-masks = {}
-"""Of one submission, by seed: the start of a mask, in standard deviations."""
+LEAST, START, FOLD = 2**12, 2**16, 3**4 * 5**6
+"""Elements: the fewest that show a pattern, those looked at closely, and the period over which more
+are added up: not a power of two, at multiples of which plain hashes are at their weakest."""
+masks, starts = {}, {}
+"""Of one submission: masks by case, and by seed and case what their starts deviate from p."""
 
 
 def baseline(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
@@ -21,18 +27,28 @@ def baseline(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
 def accept(arguments, results) -> str:
     """Every element zero or scaled, and those that are zero as if drawn one by one."""
     (x, p, seed), (y,) = arguments, results
-    x, y, step = x.double(), y.double(), STEPS[y.dtype]
+    case, step = (seed, p, y.dtype, y.numel()), STEPS[y.dtype]
+    x, y = x.double(), y.double()
     dropped = y == 0
     wanted = x / (1 - p) if p < 1 else torch.zeros_like(x)
     wrong = ~dropped & ~((y - wanted).abs() <= step * wanted.abs())
     if bool(wrong.any()):
-        place = int(wrong.to(torch.uint8).argmax())
+        place = _first(wrong)
         return (
             f"y differs in {int(wrong.sum())} of {y.numel()} elements, first at {place}: "
             f"got {float(y[place]):.6g}, expected 0 or {float(wanted[place]):.6g}"
         )
-    deviation = dropped.double() - p
-    return _rate(dropped, p) or _pattern(deviation, p) or _other_seeds(deviation, p, seed)
+    if case in masks:
+        return _repeated(dropped, masks[case], seed)
+    masks[case] = dropped
+    found = _rate(dropped, p)
+    if found or dropped.numel() < LEAST or not 0 < p < 1:
+        return found
+    return (
+        _pattern(dropped[:START], p, NEAR)
+        or _pattern(dropped, p, ALL)
+        or _other_seeds(dropped, p, case)
+    )
 
 
 def make_inputs(specs, values, distribution, generator):
@@ -53,31 +69,72 @@ def _rate(dropped: torch.Tensor, p: float) -> str:
     return f"{count} of {size} elements are dropped, expected {size * p:.0f} within {allowed:.0f}"
 
 
-def _pattern(deviation: torch.Tensor, p: float) -> str:
-    if deviation.numel() < 4096 or not 0 < p < 1:
+def _repeated(dropped: torch.Tensor, before: torch.Tensor, seed: int) -> str:
+    differs = dropped ^ before
+    if not bool(differs.any()):
         return ""
-    for lag in (lag for lag in LAGS if 2 * lag < deviation.numel()):
-        products = deviation[:-lag] * deviation[lag:]
-        found = float(products.sum()) / (p * (1 - p) * math.sqrt(products.numel()))
-        if abs(found) > SIGMAS:
+    return f"seed {seed} drops other elements than in an earlier run, first at {_first(differs)}"
+
+
+def _pattern(dropped: torch.Tensor, p: float, most: float) -> str:
+    """A correlation of the mask with itself, at any distance; those that FOLD apart are added."""
+    size, variance = dropped.numel(), p * (1 - p)
+    period = min(FOLD, size)
+    rows = -(-size // period)
+    padded = torch.nn.functional.pad(dropped.float() - p, (0, rows * period - size))
+    folded = padded.view(rows, period).sum(0).cpu().double()
+    found = _correlation(folded, folded)[: period // 2 + 1]
+    count = int(dropped.sum())
+    found[0] -= count * (1 - p) ** 2 + (size - count) * p**2  # each element with itself
+    found[[0, -1]] /= 2  # each pair twice, at half an even period too
+    found /= variance * size
+    lag = int(found.abs().argmax())
+    if abs(float(found[lag])) <= max(most, _chance(period, size / rows, _heaviest(p))):
+        return ""
+    return (
+        f"whether an element is dropped goes along with the one {lag} places on (modulo {period}): "
+        f"a correlation of {float(found[lag]):.2f}"
+    )
+
+
+def _other_seeds(dropped: torch.Tensor, p: float, case: tuple) -> str:
+    """A correlation with the mask of another seed, at any distance."""
+    seed, start = case[0], (dropped[:START].double() - p).cpu() / math.sqrt(p * (1 - p))
+    for (other, theirs_p, *_), theirs in starts.items():
+        if other == seed:
+            continue
+        size = min(len(start), len(theirs))
+        found = _correlation(start[:size], theirs[:size]) / size
+        lag = int(found.abs().argmax())
+        heaviest = math.sqrt(_heaviest(p) * _heaviest(theirs_p))
+        if abs(float(found[lag])) > max(SEEDS, _chance(size, size, heaviest)):
             return (
-                f"whether an element is dropped goes along with the one {lag} places on: "
-                f"a correlation of {found:.0f} standard deviations"
+                f"what seed {seed} drops goes along with what seed {other} drops {lag} places on "
+                f"(modulo {size}): a correlation of {float(found[lag]):.2f}"
             )
+    starts[case] = start
     return ""
 
 
-def _other_seeds(deviation: torch.Tensor, p: float, seed: int) -> str:
-    if deviation.numel() < 4096 or not 0 < p < 1:
-        return ""
-    mask = deviation[:MOST].cpu() / math.sqrt(p * (1 - p))
-    for other, theirs in masks.items():
-        products = mask[: len(theirs)] * theirs[: len(mask)]
-        found = float(products.sum()) / math.sqrt(len(products))
-        if other != seed and abs(found) > SIGMAS:
-            return (
-                f"what seed {seed} drops goes along with what seed {other} drops: "
-                f"a correlation of {found:.0f} standard deviations"
-            )
-    masks.setdefault(seed, mask)
-    return ""
+def _correlation(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Sums of products, one for each distance from 0 on; both ends are joined."""
+    return torch.fft.irfft(torch.fft.rfft(one).conj() * torch.fft.rfft(other), len(one))
+
+
+def _chance(lags: int, size: float, heaviest: float) -> float:
+    """What the largest of so many correlations of independent draws exceeds so seldom.
+
+    By Bernstein's inequality, for sums to which an element adds twice its heaviest at most.
+    """
+    log = math.log(2 * lags / FALSE_ALARM)
+    skew = 2 * heaviest * log / (3 * size)
+    return skew + math.sqrt(skew**2 + 2 * log / size)
+
+
+def _heaviest(p: float) -> float:
+    """The largest square of a deviation, in variances."""
+    return max(p / (1 - p), (1 - p) / p)
+
+
+def _first(marks: torch.Tensor) -> int:
+    return int(marks.to(torch.uint8).argmax())
