@@ -5,9 +5,9 @@ import math
 import torch
 
 SIGMAS = 6
-NEAR, ALL, SEEDS = 0.1, 0.4, 0.2
+NEAR, ALL, SEEDS = 0.1, 0.4, 0.25
 """The largest correlations: among the first START elements, among all, and of two seeds' masks.
-Those of plain hashes of the place are up to 0.04, 0.25 and 0.13."""
+Those of plain hashes of the place are up to 0.04, 0.25 and 0.21."""
 FALSE_ALARM = 1e-9
 """How often a look at all distances blames independent draws by chance, at most."""
 STEPS = {torch.float32: 2.0**-22, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
