@@ -15,8 +15,12 @@ def baseline(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
 
 
 def slack(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """What summing in single precision may cost: a share of the sum of the terms' magnitudes."""
-    return _shifted(x.double().abs(), k.double().abs()) * 2.0**-21
+    """What summing in single precision may cost: half a unit of the sum of magnitudes for each term.
+
+    That is the bound for any order of adding them; among 2^26 sums some come to half of it.
+    """
+    share = max(2.0**-21, (k.numel() + 1) * 2.0**-24)
+    return _shifted(x.double().abs(), k.double().abs()) * share
 
 
 def _shifted(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
