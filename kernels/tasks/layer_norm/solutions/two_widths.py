@@ -1,6 +1,7 @@
 """Rows of up to 8192 numbers in blocks of two widths; longer ones by programs that stay.
 
-- A row of 5000 takes 4096 and 1024 places instead of 8192, of which 39 % would be idle.
+- A row of 5000 takes 4096 and 1024 places instead of 8192, of which 39 % would be idle. Both are
+  under way before the first exchange between warps, which no load is moved across.
 - Weights and bias of a long row are as many bytes as the row and its result, and much for the L1
   cache. Programs that stay keep them in registers, and load the next rows while they compute.
 """
@@ -27,11 +28,12 @@ def row(
     # Where there is a rest, all that comes before it exists.
     inside = columns < (FIRST if REST else N)
     value = tl.load(x + columns, mask=inside, other=0.0).to(tl.float32)
-    total = tl.sum(value, axis=0)
     if REST:
         others = FIRST + tl.arange(0, REST)
         more = tl.load(x + others, mask=others < N, other=0.0).to(tl.float32)
-        total += tl.sum(more, axis=0)
+        total = tl.sum(value, axis=0) + tl.sum(more, axis=0)
+    else:
+        total = tl.sum(value, axis=0)
     mean = total / N
     value = tl.where(inside, value - mean, 0.0)
     squares = tl.sum(value * value, axis=0)
@@ -81,7 +83,8 @@ def solve(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, eps: float) -> torc
     block = triton.next_power_of_2(N)
     if block > 8192:
         programs = min(M, MULTIPROCESSORS)
-        long_rows[(programs,)](x, w, b, y, M, *sizes, UNIT=unit, BLOCK=block, num_warps=16)
+        warps = 16 if x.element_size() < 4 else 32
+        long_rows[(programs,)](x, w, b, y, M, *sizes, UNIT=unit, BLOCK=block, num_warps=warps)
         return y
     first, rest, warps = block, 0, max(block // 1024, 1)
     if block > max(N, 1024):

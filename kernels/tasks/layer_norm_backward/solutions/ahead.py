@@ -1,7 +1,8 @@
 """Programs go over many rows and load the next ones while they compute.
 
 - `tl.range` with stages keeps rows under way in shared memory, where a plain loop waits for each.
-- Short rows are taken several at a time: their four sums each need one exchange between warps.
+- Warps exchange two sums at once, twice for a row, and are few: each has 32 numbers to a lane.
+- Short rows are taken several at a time, which share those exchanges.
 - A second stage adds up the columns' sums.
 """
 
@@ -10,6 +11,13 @@ import triton
 import triton.language as tl
 
 MULTIPROCESSORS = 132
+
+
+@triton.jit
+def sums(a, b, N):
+    """Of two at a time, so that warps exchange them at once; over N."""
+    first, second = tl.split(tl.sum(tl.join(a, b), axis=1))
+    return first[:, None] / N, second[:, None] / N
 
 
 @triton.jit
@@ -28,16 +36,14 @@ def partial_gradients(
         rows = rows.to(tl.int64)
         value = tl.load(x + rows * stride + columns, mask=there, other=0.0).to(tl.float32)
         slope = tl.load(dy + rows * N + columns, mask=there, other=0.0).to(tl.float32)
-        mean = tl.sum(value, axis=1, keep_dims=True) / N
-        apart = tl.where(inside, value - mean, 0.0)
-        scale = tl.rsqrt(tl.sum(apart * apart, axis=1, keep_dims=True) / N + eps)
-        normal = apart * scale
         weighted = slope * weight
-        along = tl.sum(normal * weighted, axis=1, keep_dims=True) / N
-        level = tl.sum(weighted, axis=1, keep_dims=True) / N
-        gradient = (weighted - normal * along - level) * scale
+        mean, level = sums(value, weighted, N)
+        apart = tl.where(inside, value - mean, 0.0)
+        variance, along = sums(apart * apart, apart * weighted, N)
+        scale = tl.rsqrt(variance + eps)
+        gradient = (weighted - apart * (along * scale * scale) - level) * scale
         tl.store(dx + rows * N + columns, gradient.to(dx.dtype.element_ty), mask=there)
-        dw_total += slope * normal
+        dw_total += slope * (apart * scale)
         db_total += slope
     place = tl.program_id(0) * N + tl.arange(0, BLOCK)
     known = tl.arange(0, BLOCK) < N
@@ -70,8 +76,8 @@ def solve(
     block = max(triton.next_power_of_2(N), 128)
     rows = max(1, 2048 // block)
     # As many warps for each multiprocessor, whatever a row needs.
-    warps = min(max(rows * block // 512, 1), 16)
-    programs = min(triton.cdiv(M, rows), MULTIPROCESSORS * 16 // warps)
+    warps = min(max(rows * block // 1024, 1), 16)
+    programs = min(triton.cdiv(M, rows), MULTIPROCESSORS * max(8 // warps, 1))
     dw_parts = torch.empty((programs, N), device=x.device, dtype=torch.float32)
     db_parts = torch.empty_like(dw_parts)
     parts = (dw_parts, db_parts)

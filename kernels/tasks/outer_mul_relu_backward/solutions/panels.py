@@ -1,15 +1,15 @@
-"""Panels of 512 rows, summed down the columns in registers from one end to the other.
+"""Panels of 256 rows, each one warp's, summed down the columns in registers from end to end.
 
-The lanes of a warp lie along the columns and the warps along the rows, so that sums of a row stay
-within a warp; across the warps a panel is summed but once. Three blocks of rows are under way while
-one is added. What panels are left with is little, and a second kernel adds it up.
+A warp alone needs no exchange with others, and with 16 numbers of a row to each lane a sum along
+the row costs little. Two blocks of rows are under way while one is added. What panels are left with
+is little; one more launch adds up the parts of rows and of columns.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-TALL = 512
+TALL = 256
 
 
 @triton.jit
@@ -22,7 +22,7 @@ def panel_sums(
     right = tl.load(y + columns, mask=columns < N, other=0.0).to(tl.float32)
     total = tl.zeros((BM, BN), tl.float32)
     first = tl.program_id(1) * TALL
-    for start in tl.range(0, TALL, BM, num_stages=4):
+    for start in tl.range(0, TALL, BM, num_stages=3):
         rows = first + start + tl.arange(0, BM)
         left = tl.load(x + rows, mask=rows < M, other=0.0).to(tl.float32)
         place = dz + rows[:, None].to(tl.int64) * N + columns[None, :]
@@ -37,8 +37,8 @@ def panel_sums(
 
 
 @triton.jit
-def add_up(parts, result, count, width, BLOCK: tl.constexpr, PARTS: tl.constexpr):
-    columns = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+def add_up(program, parts, result, count, width, BLOCK: tl.constexpr, PARTS: tl.constexpr):
+    columns = program * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((PARTS, BLOCK), tl.float32)
     for start in range(0, count, PARTS):
         rows = start + tl.arange(0, PARTS)
@@ -49,19 +49,33 @@ def add_up(parts, result, count, width, BLOCK: tl.constexpr, PARTS: tl.constexpr
     tl.store(result + columns, sums.to(result.dtype.element_ty), mask=columns < width)
 
 
+@triton.jit
+def add_up_both(
+    across, dx, across_count, M, down, dy, down_count, N, FEW: tl.constexpr, MANY: tl.constexpr
+):
+    program = tl.program_id(0)
+    of_rows = tl.cdiv(M, FEW)
+    if program < of_rows:
+        add_up(program, across, dx, across_count, M, BLOCK=FEW, PARTS=256)
+    else:
+        add_up(program - of_rows, down, dy, down_count, N, BLOCK=MANY, PARTS=4)
+
+
 def solve(x: torch.Tensor, y: torch.Tensor, dz: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     M, N = dz.shape
     # 16 bytes for each lane, told in units where rows allow it.
     lane = 16 // dz.element_size()
     unit = lane if N % lane == 0 else 1
-    across_count, down_count = triton.cdiv(N, 32 * lane), triton.cdiv(M, TALL)
+    across_count, down_count = triton.cdiv(N, 64 * lane), triton.cdiv(M, TALL)
     across = torch.empty((across_count, M), device=x.device, dtype=torch.float32)
     down = torch.empty((down_count, N), device=x.device, dtype=torch.float32)
     panel_sums[(across_count, down_count)](
-        x, y, dz, across, down, M, N // unit, UNIT=unit, TALL=TALL, BM=8, BN=32 * lane,
-        num_warps=2,
+        x, y, dz, across, down, M, N // unit, UNIT=unit, TALL=TALL, BM=4, BN=64 * lane,
+        num_warps=1,
     )  # fmt: skip
     dx, dy = torch.empty_like(x), torch.empty_like(y)
-    add_up[(triton.cdiv(M, 16),)](across, dx, across_count, M, BLOCK=16, PARTS=128)
-    add_up[(triton.cdiv(N, 128),)](down, dy, down_count, N, BLOCK=128, PARTS=8)
+    few, many = 8, 256
+    add_up_both[(triton.cdiv(M, few) + triton.cdiv(N, many),)](
+        across, dx, across_count, M, down, dy, down_count, N, FEW=few, MANY=many
+    )
     return dx, dy

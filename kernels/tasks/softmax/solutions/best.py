@@ -1,7 +1,8 @@
 """Rows of up to 16384 numbers in the registers of one program, longer rows in those of several.
 
 - A power of two holds the beginning of a row, a second one the rest: a row of 5000 takes 4096 and
-  1024 places instead of 8192, of which 39 % would be idle.
+  1024 places instead of 8192, of which 39 % would be idle. Both are under way before the first
+  exchange between warps, which no load is moved across.
 - The programs of a long row publish their maximum and sum in one word each and wait for each
   other's, so that every number is read and written once. They are neighbours in the grid, and GPUs
   start programs in that order: who waits, waits for a program that runs or starts next.
@@ -40,11 +41,12 @@ def row_in_registers(
     # Where there is a rest, all that comes before it exists.
     inside = columns < (FIRST if REST else N)
     values = tl.load(x + columns, mask=inside, other=float("-inf")).to(tl.float32)
-    top = tl.max(values, axis=0)
     if REST:
         others = FIRST + tl.arange(0, REST)
         more = tl.load(x + others, mask=others < N, other=float("-inf")).to(tl.float32)
-        top = tl.maximum(top, tl.max(more, axis=0))
+        top = tl.maximum(tl.max(values, axis=0), tl.max(more, axis=0))
+    else:
+        top = tl.max(values, axis=0)
 
     # A multiplication and a subtraction in one; what rounds `low` divides out.
     low = top * LOG2E
