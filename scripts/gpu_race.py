@@ -132,8 +132,8 @@ def event() -> torch.cuda.Event:
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
-def as_tuple(result: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return result if isinstance(result, tuple) else (result,)
+def as_tuple(result: Tensor | list[Tensor] | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return (result,) if isinstance(result, Tensor) else tuple(result)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ def baseline(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
 
 
 def slack(x: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """What summing in single precision may cost: half a unit of the sum of magnitudes for each term.
+    """What single precision may cost: half a unit of the sum of magnitudes for each term.
 
     That is the bound for any order of adding them; among 2^26 sums some come to half of it.
     """
