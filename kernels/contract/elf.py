@@ -10,7 +10,7 @@ _SECTIONS = 4_096
 _SYMBOLS = 65_536
 _NAME_BYTES = 1_024
 NOBITS = 8
-SYMBOL_TABLE = 2
+SYMBOL_TABLE, _DYNAMIC_SYMBOLS = 2, 11
 
 
 class ElfRefused(ValueError):
@@ -36,7 +36,7 @@ class Symbol:
     info: int
     other: int
     section: int
-    """Number of the section that it is defined in; 0 if whoever loads the file provides it."""
+    """Index of the section that it is defined in; 0 if whoever loads the file provides it."""
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,27 @@ class Elf:
     sections: tuple[Section, ...]
 
     def section(self, name: str) -> Section | None:
-        """The first section of that name."""
+        """The section of that name."""
         return next((section for section in self.sections if section.name == name), None)
 
     def symbols(self) -> list[Symbol]:
-        """All symbols; ElfRefused if the table is broken."""
-        table = next((s for s in self.sections if s.type == SYMBOL_TABLE), None)
-        if table is None:
-            return []
+        """All symbols; ElfRefused unless there is one table and it is sound."""
+        tables = [s for s in self.sections if s.type in (SYMBOL_TABLE, _DYNAMIC_SYMBOLS)]
+        if [(table.type, table.name) for table in tables] != [(SYMBOL_TABLE, ".symtab")]:
+            raise ElfRefused("it has not exactly one symbol table")
+        (table,) = tables
         if table.size % _SYMBOL.size or table.size // _SYMBOL.size > _SYMBOLS:
             raise ElfRefused("its symbol table is broken")
         if not 0 < table.link < len(self.sections):
             raise ElfRefused("its symbols have no names")
         names = self.sections[table.link].data
-        return [
+        symbols = [
             Symbol(_name(names, name), info, other, section)
             for name, info, other, section, _, _ in _SYMBOL.iter_unpack(table.data)
         ]
+        if any(symbol.section >= len(self.sections) for symbol in symbols):
+            raise ElfRefused("a symbol lies in no section of it")
+        return symbols
 
 
 def read(data: bytes) -> Elf:
@@ -87,6 +91,8 @@ def read(data: bytes) -> Elf:
         Section(_name(contents[names_index], fields[0]), fields[1], fields[5], fields[6], content)
         for fields, content in zip(raw, contents, strict=True)
     )
+    if len({section.name for section in sections}) < count:
+        raise ElfRefused("two of its sections have the same name")
     return Elf(machine=header[2], abi_version=data[8], flags=flags, sections=sections)
 
 

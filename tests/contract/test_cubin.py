@@ -139,6 +139,36 @@ def test_what_the_driver_would_do_in_our_process_is_refused(
         cubin.check(other)
 
 
+def test_a_second_symbol_table_is_refused(binary: bytes) -> None:
+    for kind in (2, 11):
+        header = section_header(binary, ".debug_line")
+        with pytest.raises(PlanRefused, match="not exactly one symbol table"):
+            cubin.facts(replaced(binary, header + 4, struct.pack("<I", kind)), "copy")
+
+
+def test_a_symbol_table_of_another_name_or_type_is_refused(binary: bytes) -> None:
+    hidden = binary.replace(b"\0.symtab\0", b"\0.symtob\0")
+    untyped = replaced(binary, section_header(binary, ".symtab") + 4, struct.pack("<I", 1))
+    for other in (hidden, untyped):
+        assert other != binary
+        with pytest.raises(PlanRefused, match="not exactly one symbol table"):
+            cubin.facts(other, "copy")
+
+
+def test_sections_of_the_same_name_are_refused(binary: bytes) -> None:
+    """The driver may read the one of which nothing is known here."""
+    info = binary[section_header(binary, ".nv.info.copy") :][:4]
+    with pytest.raises(PlanRefused, match="two of its sections have the same name"):
+        cubin.facts(replaced(binary, section_header(binary, ".debug_line"), info), "copy")
+
+
+@pytest.mark.parametrize("index", [0xFFF1, 0xFFF2, 0xFFFF, 0x100])
+def test_symbols_outside_of_all_sections_are_refused(binary: bytes, index: int) -> None:
+    table = SECTION.unpack_from(binary, section_header(binary, ".symtab"))[4]
+    with pytest.raises(PlanRefused, match="a symbol lies in no section of it"):
+        cubin.facts(replaced(binary, table + 24 + 6, struct.pack("<H", index)), "copy")
+
+
 def test_assertions_may_fail() -> None:
     body = """
 @triton.jit(debug=True)
