@@ -61,3 +61,46 @@ def solve(a):
     answer, (result,) = interpreter.run(HEAD + source, vectors(8), [ZEROS])
     assert answer.failure is None
     assert result.tolist() == [0, 0, 1, 1, 2, 2, 2, 2]
+
+
+DOWN = """
+@triton.jit
+def inner(y, start, step):
+    for at in range(start, 0, step):
+        tl.store(y + at, at.to(tl.float32))
+
+@triton.jit
+def kernel(y, M, down):
+    STEP
+    LOOP
+
+def solve(a):
+    y = torch.zeros_like(a)
+    kernel[(1,)](y, 5, -2)
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "loop", "counts"),
+    [
+        ("pass", "inner(y, M, -2)", True),
+        ("step: tl.constexpr = -2", "inner(y, M, step)", True),
+        ("pass", "inner(y, M, down)", False),
+        ("step = -2", "inner(y, M, step)", False),
+    ],
+)
+def test_only_a_constant_step_counts_down(
+    interpreter: Interpreter, step: str, loop: str, counts: bool
+) -> None:
+    source = DOWN.replace("STEP", step).replace("LOOP", loop)
+    answer, (result,) = interpreter.run(HEAD + source, vectors(8), [ZEROS])
+    assert answer.failure is None
+    assert result.tolist() == ([0, 1, 0, 3, 0, 5, 0, 0] if counts else [0] * 8)
+
+
+def test_a_loop_that_would_never_end_says_so(interpreter: Interpreter) -> None:
+    source = DOWN.replace("STEP", "pass").replace("LOOP", "inner(y, M - 6, down)")
+    answer, _ = interpreter.run(HEAD + source, vectors(8), [ZEROS])
+    assert answer.failure is not None
+    assert "never ends" in answer.failure.reason

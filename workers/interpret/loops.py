@@ -44,6 +44,19 @@ def _scalars(arg1: Any, arg2: Any = None, step: Any = None, **_: Any) -> Iterato
     kind = semantic.integer_promote_impl(kind, by.dtype)
     numpy_kind = interpreter._get_np_dtype(kind)
     first, last = (each.handle.data.astype(numpy_kind).item() for each in (start, end))
-    for value in range(first, last, by.handle.data.item()):
+    stride = by.handle.data.item()
+    if stride <= 0 and isinstance(step, tl.tensor):
+        _refuse_to_count_down(first, last)
+        return
+    for value in range(first, last, stride):
         handle = interpreter.TensorHandle(np.array([value], numpy_kind), kind)
         yield tl.tensor(handle, kind)
+
+
+def _refuse_to_count_down(first: int, last: int) -> None:
+    """A compiled loop ends where it begins, or never, if its step is no constant above zero."""
+    if first < last:
+        raise ValueError(
+            f"a loop from {first} to {last} never ends, as its step is not above zero; "
+            "loops count down only by a constant step"
+        )
