@@ -57,7 +57,10 @@ class Fixture:
 
 
 def check_verdicts(folder: Path) -> None:
-    """CatalogError unless every folder in a task's verdicts/ is a verdict."""
+    """CatalogError unless the folders in a task's verdicts/ are verdicts and fixtures lie there."""
+    for path in (*folder.glob("verdicts/*.*"), *folder.glob("solutions/*.toml")):
+        if path.suffix in (".py", ".toml"):
+            raise CatalogError(f"{path}: would not be judged; move it into verdicts/<verdict>/")
     for path in folder.glob("verdicts/*/"):
         if path.name not in set(Verdict):
             known = ", ".join(Verdict)

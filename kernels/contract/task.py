@@ -188,8 +188,8 @@ class Task(Model):
                 _check_reach(case, spec)
             for spec in self.host_visible(case):
                 _check_host_visible(case, spec)
-            self.flops(case)
-            self.bytes(case)
+            _check_cost(case, self.flops(case), self.bytes(case))
+            _check_layouts(case, self.inputs)
         return self
 
     def case(self, name: str) -> Case:
@@ -236,6 +236,22 @@ def _check_reach(case: Case, spec: TensorSpec) -> None:
             f"case {case.name}: {spec.name} takes up {spec.reach} elements of memory; make it "
             f"smaller, it may take up 2**31-1"
         )
+
+
+def _check_cost(case: Case, flops: int, moved: int) -> None:
+    if min(flops, moved) < 0:
+        raise ValueError(f"case {case.name}: costs {flops} FLOPs, {moved} bytes: not below 0")
+    if case.kind == "benchmark" and flops == moved == 0:
+        raise ValueError(f"case {case.name}: a benchmark must cost some FLOPs or bytes")
+
+
+def _check_layouts(case: Case, inputs: tuple[Parameter, ...]) -> None:
+    known = [parameter.name for parameter in inputs if parameter.shape is not None]
+    for name in case.layouts:
+        if name not in known:
+            raise ValueError(
+                f"case {case.name}: layouts: no input tensor {name}; there are {', '.join(known)}"
+            )
 
 
 def _check_host_visible(case: Case, spec: TensorSpec) -> None:

@@ -99,6 +99,13 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         ('kind = "benchmark"', 'kind = "test"', "no benchmark case"),
         ('dtype = "float32"', 'dtype = "float31"', "cases.'one'.values.dtype"),
         ("2*N*dtype_bytes", "2*M", "unknown name 'M'"),
+        ("2*N*dtype_bytes", "N - 2*N", "not below 0"),
+        ("2*N*dtype_bytes", "N - N", "a benchmark must cost some FLOPs or bytes"),
+        (
+            'kind = "benchmark"',
+            'kind = "benchmark"\nlayouts = { z = "offset" }',
+            "no input tensor z",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_file_and_field(
@@ -118,6 +125,14 @@ def test_a_verdict_that_does_not_exist_is_told(folder: Path) -> None:
     message = refusal(folder.parent)
     assert "incorrect: no such verdict; there are " in message
     assert "rejected, build_error" in message
+
+
+@pytest.mark.parametrize("place", ["verdicts/a.toml", "verdicts/a.py", "solutions/a.toml"])
+def test_a_fixture_in_no_verdict_s_folder_is_told(folder: Path, place: str) -> None:
+    path = folder / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("")
+    assert f"{place}: would not be judged; move it into verdicts/" in refusal(folder.parent)
 
 
 def test_no_task_is_imported() -> None:
