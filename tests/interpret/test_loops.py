@@ -9,11 +9,12 @@ HEAD = """
 import torch
 import triton
 import triton.language as tl
+from triton.language import range as counting
 """
 ZEROS = torch.zeros(8)
 
 
-@pytest.mark.parametrize("loop", ["range", "tl.range"])
+@pytest.mark.parametrize("loop", ["range", "tl.range", "counting"])
 def test_the_variable_is_a_scalar_that_wraps_as_its_type_does(
     interpreter: Interpreter, loop: str
 ) -> None:

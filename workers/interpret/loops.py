@@ -25,6 +25,12 @@ def install() -> None:
     interpreter.ASTTransformer.visit_For = _visit_for
     # Kernels are given the names of this module that theirs does not have.
     setattr(interpreter, _scalars.__name__, _scalars)
+    # For whoever took it from its module before that was patched.
+    tl.range.__iter__ = _of_range
+
+
+def _of_range(loop: Any) -> Iterator[Any]:
+    return _scalars(loop.start, loop.end, loop.step)
 
 
 def _visit_for(transformer: ast.NodeTransformer, node: ast.For) -> ast.AST:
