@@ -27,6 +27,8 @@ from workers.ours import host_values
 from workers.servers import socket_of
 from workers.settings import ROOT, Settings
 
+_SOLVED = "it solves the task, which is what its readers are to do"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -57,8 +59,8 @@ class TaskCheck:
         for path in self.folder.solutions:
             yield self._solution(path)
         verdict, reason = next(self._judge(self.folder.starter))
-        wrong = verdict is Verdict.WRONG_ANSWER
-        yield Finding("starter.py", "" if wrong else f"{verdict}, not a wrong answer: {reason}")
+        problem = f"{verdict}, not a wrong answer: {reason or _SOLVED}"
+        yield Finding("starter.py", "" if verdict is Verdict.WRONG_ANSWER else problem)
         for path in fixture_files(self.folder.path):
             yield from self._fixture(path)
 
