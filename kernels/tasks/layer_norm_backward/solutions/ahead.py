@@ -1,8 +1,7 @@
 """Programs go over many rows and load the next ones while they compute.
 
 - `tl.range` with stages keeps rows under way in shared memory, where a plain loop waits for each.
-- Warps exchange two sums at once, twice for a row, and are few: each has 32 numbers to a lane.
-- Short rows are taken several at a time, which share those exchanges.
+- Short rows are taken several at a time: their four sums each need one exchange between warps.
 - A second stage adds up the columns' sums.
 """
 
@@ -11,13 +10,6 @@ import triton
 import triton.language as tl
 
 MULTIPROCESSORS = 132
-
-
-@triton.jit
-def sums(a, b, N):
-    """Of two at a time, so that warps exchange them at once; over N."""
-    first, second = tl.split(tl.sum(tl.join(a, b), axis=1))
-    return first[:, None] / N, second[:, None] / N
 
 
 @triton.jit
@@ -36,14 +28,16 @@ def partial_gradients(
         rows = rows.to(tl.int64)
         value = tl.load(x + rows * stride + columns, mask=there, other=0.0).to(tl.float32)
         slope = tl.load(dy + rows * N + columns, mask=there, other=0.0).to(tl.float32)
-        weighted = slope * weight
-        mean, level = sums(value, weighted, N)
+        mean = tl.sum(value, axis=1, keep_dims=True) / N
         apart = tl.where(inside, value - mean, 0.0)
-        variance, along = sums(apart * apart, apart * weighted, N)
-        scale = tl.rsqrt(variance + eps)
-        gradient = (weighted - apart * (along * scale * scale) - level) * scale
+        scale = tl.rsqrt(tl.sum(apart * apart, axis=1, keep_dims=True) / N + eps)
+        normal = apart * scale
+        weighted = slope * weight
+        along = tl.sum(normal * weighted, axis=1, keep_dims=True) / N
+        level = tl.sum(weighted, axis=1, keep_dims=True) / N
+        gradient = (weighted - normal * along - level) * scale
         tl.store(dx + rows * N + columns, gradient.to(dx.dtype.element_ty), mask=there)
-        dw_total += slope * (apart * scale)
+        dw_total += slope * normal
         db_total += slope
     place = tl.program_id(0) * N + tl.arange(0, BLOCK)
     known = tl.arange(0, BLOCK) < N
@@ -76,8 +70,8 @@ def solve(
     block = max(triton.next_power_of_2(N), 128)
     rows = max(1, 2048 // block)
     # As many warps for each multiprocessor, whatever a row needs.
-    warps = min(max(rows * block // 1024, 1), 16)
-    programs = min(triton.cdiv(M, rows), MULTIPROCESSORS * max(8 // warps, 1))
+    warps = min(max(rows * block // 512, 1), 16)
+    programs = min(triton.cdiv(M, rows), MULTIPROCESSORS * 16 // warps)
     dw_parts = torch.empty((programs, N), device=x.device, dtype=torch.float32)
     db_parts = torch.empty_like(dw_parts)
     parts = (dw_parts, db_parts)
